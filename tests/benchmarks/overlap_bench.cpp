@@ -1,4 +1,4 @@
-// What of a network's time is hidden behind backward:
+// The part of a network's time that is hidden behind backward:
 //
 //     overlap_bench OVERLAPPED.plan.json BLOCKING.plan.json LATENCY BANDWIDTH [ROUNDS [STEPS]]
 //

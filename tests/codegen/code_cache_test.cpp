@@ -1,4 +1,4 @@
-/// What is kept on disk and run again: only what this user has put there, whole.
+/// Code that is kept on disk and run again: only what this user has put there, whole.
 
 #include "runtime/device/code_cache.hpp"
 

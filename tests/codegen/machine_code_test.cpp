@@ -17,7 +17,8 @@ using namespace kernels;
 
 namespace {
 
-/// Of an expression with constants, which the code reads relative to itself. Empty: no LLVM.
+/// The object of an expression with constants, which the code reads relative to itself. Empty: no
+/// LLVM.
 std::string object() {
     static const std::string made = [] {
         const runtime::Plugin plugin = runtime::open_plugin(kCodegenLibrary);

@@ -18,7 +18,7 @@ struct BadCase {
     const char* file;  ///< the message names it
     const char* fact;
     Exit exit = Exit::failed;
-    /// What is not the content of a file.
+    /// Spoils what is not the content of a file.
     std::function<void(const TemporaryFolder&)> spoil_folder = nullptr;
 };
 

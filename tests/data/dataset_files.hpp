@@ -14,7 +14,7 @@ namespace dtnn::runtime {
 struct DatasetFiles {
     plan::Dataset dataset;  ///< as a plan has it; paths are relative to the folder
     std::map<std::string, std::string> files;
-    /// What the file dataset.path is packed of, if anything: by the end of its name.
+    /// The members that the file dataset.path is packed of, if it is: by the end of its name.
     Members members;
 
     /// Writes everything, packing members, into the folder, and makes the paths absolute.

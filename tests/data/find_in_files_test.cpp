@@ -1,4 +1,4 @@
-// What datasets do not say, their files do; and what data is that nobody has described.
+// Facts that datasets do not say and their files do; and what data is that nobody has described.
 
 #include "runtime/data/find_in_files.hpp"
 

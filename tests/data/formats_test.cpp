@@ -90,7 +90,7 @@ TEST_CASE("what people leave beside images is passed over, and said") {
 }
 
 TEST_CASE("numbers of 64 bits arrive as they are where the plan computes in f64") {
-    // What a plan's first program would be given, all training samples in their order.
+    // The samples that a plan's first program would be given: all for training, in their order.
     const auto staged = [](DatasetFiles files, plan::DType dtype, bool flipped = false) {
         const TemporaryFolder folder;
         files.write(folder);
@@ -389,7 +389,7 @@ TEST_CASE("lines of tables end in LF, CR LF or CR") {
     DatasetFiles hole = with_ends("\r", true);
     hole.files["train.csv"].insert(hole.files["train.csv"].find('\r') + 1, "\r");
     refused(hole, "train.csv:2");
-    // Where the first line ends in LF, a CR ends none.
+    // A CR ends no line where the first line ends in LF.
     DatasetFiles mixed = files;
     std::string& text = mixed.files["train.csv"];
     text[text.find('\n', text.find('\n') + 1)] = '\r';

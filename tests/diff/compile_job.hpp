@@ -19,7 +19,7 @@ class SpecFolder {
     SpecFolder(const SpecFolder&) = delete;
     SpecFolder& operator=(const SpecFolder&) = delete;
 
-    /// Where the tests were started: the root of the project.
+    /// The folder in which the tests were started: the root of the project.
     const std::filesystem::path& home() const { return home_; }
     static void write(const std::string& file, const std::string& text);
 

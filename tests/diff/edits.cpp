@@ -111,7 +111,7 @@ MaybeEdit remove(EditedJob job, Random& random) {
 MaybeEdit rename(EditedJob job, Random& random) {
     EditedLayer& layer = job.layers[random.below(job.layers.size())];
     layer.name = fmt::format("renamed-{}", random.below(1000));
-    // What other layers need has a name anyway; then the edit is to write another one.
+    // A layer that others need has a name anyway; then the edit is to write another one.
     layer.keeps_name = true;
     Expected expected{"rename", "layers", Action::renamed,     "name",
                       layer.id, "",       Meaning::performance};
@@ -145,9 +145,8 @@ MaybeEdit move(EditedJob job, Random& random) {
     return Edit{std::move(job), std::move(expected)};
 }
 
-// Of all the sources that could be another layer of the same shape, one. The old source must still
-// be read, or it would be no part of the network. Without names the edit would also give and take
-// some.
+// Gives a layer another source, one of those of the same shape. The old source must still be read,
+// or it would be no part of the network. Without names the edit would also give and take some.
 MaybeEdit retarget(EditedJob job, Random& random) {
     if (!job.names) return std::nullopt;
     struct Candidate {

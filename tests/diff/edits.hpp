@@ -28,7 +28,7 @@ class Random {
     std::mt19937 engine_{20260101};
 };
 
-// What the edit is, in the words of a change.
+// The edit in the words of a change.
 struct Expected {
     std::string kind;  ///< of edit, for the counts
     std::string section;
@@ -57,7 +57,7 @@ MaybeEdit move(EditedJob job, Random& random);
 /// Another source of the same shape, where the old one is still read.
 MaybeEdit retarget(EditedJob job, Random& random);
 MaybeEdit edit_setting(EditedJob job, Random& random);
-/// Of how many settings the last one makes edits.
+/// The number of settings that the last one makes edits of.
 std::size_t count_setting_edits();
 
 }  // namespace dtnn

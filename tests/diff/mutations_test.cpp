@@ -112,7 +112,7 @@ struct Comparison {
         return "";
     }
 
-    // Where the layer of `b` with this name was: the one of its id.
+    // The former place of the layer of `b` with this name: that of its id.
     int moved_from(const std::string& name) const {
         int j = index_of(b, name);
         return j < 0 ? -1 : before.index_of(after.layers[std::size_t(j)].id);
@@ -267,7 +267,7 @@ TEST_CASE("mutations: a parameter of a model is chosen, the layers that it makes
             for (std::size_t i = 0; i < before->layers.size() && !differ; ++i)
                 differ = before->layers[i].attributes != after->layers[i].attributes;
             for (const Change& change : changes)
-                // Of a model alone the made dataset follows its classes.
+                // The made dataset of a model alone follows its classes.
                 if (change.chosen && change.what != "name" &&
                     !change.what.starts_with("dataset.")) {
                     chosen.push_back(change.what);

@@ -92,7 +92,8 @@ std::vector<double> losses(const plan::Plan& compiled) {
     session.pipeline().start(runtime::Split::train, session.sampler().epoch_order(0),
                              plan.training.batch_size);
     while (const std::int64_t samples = session.pipeline().wait()) {
-        // Of the batches whose gradients one update adds up, the last of the epoch lacks a sample.
+        // The last batch of the epoch, among those whose gradients one update adds up, lacks a
+        // sample.
         const std::int64_t group = plan.training.accumulation;
         const auto step = std::int64_t(result.size());
         const std::int64_t end = std::min((step / group + 1) * group, std::int64_t(kSteps));
@@ -129,7 +130,7 @@ std::vector<Variant> variants() {
     return all;
 }
 
-/// Of every family of the zoo the smallest member: the others are the same layers more often.
+/// The smallest member of every family of the zoo: the others are the same layers more often.
 const std::vector<Subject> kSubjects = {
     {"alexnet_cifar10", {}, 2, false, true},
     {"densenet21k8", {}, 4, true},
@@ -151,7 +152,7 @@ const std::vector<Subject> kSubjects = {
      true,
      true},
     {"residual_small"},
-    // What stands around the optimizer: sums, a norm over all gradients, averages, groups.
+    // The parts around the optimizer: sums, a norm over all gradients, averages, groups.
     {"residual_small",
      {"training.accumulation=3", "training.clip={norm: 0.5}", "training.average={decay: 0.9}",
       "training.groups=[{parameters: \"*.bias\", momentum: 0}, {parameters: \"*.gamma\", "

@@ -178,13 +178,14 @@ TEST_CASE("ranks with synchronised statistics train as one rank does, in double"
             check_same(one, train_on({.ranks = ranks, .reduction = reduction}), 1e-12);
         }
     }
-    // What local statistics do is something else, and this would show.
+    // Local statistics do something else, and this would show it.
     const Trained local = train_on({.ranks = 2, .statistics = "local"});
     CHECK(furthest(one.losses, local.losses) > 1e-3);
 }
 
 TEST_CASE("ranks with synchronised statistics train as one rank does, in float") {
-    // Of 24 steps: sooner or later rounding takes one relu to the other side of zero.
+    // A run of 24 steps is short: sooner or later rounding takes one relu to the other side of
+    // zero.
     const std::vector<std::string> short_run = {"training.epochs=4"};
     const Trained one = train_on({.dtype = "f32", .statistics = "", .settings = short_run});
     for (const int ranks : {2, 3, 4}) {

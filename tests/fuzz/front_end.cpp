@@ -77,7 +77,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     inspect(loaded);
     if (loaded.has_errors() || job.model.layers.size() > kResolvedLayers) return 0;
 
-    // What was resolved is a spec, and resolves to itself.
+    // The resolved text is a spec, and resolves to itself.
     options.texts[kFile] = job.resolved_text;
     options.settings.clear();
     Diagnostics again;

@@ -25,7 +25,7 @@ namespace {
 using namespace dtnn::fuzz;
 using namespace dtnn::runtime;
 
-/// What is larger is as right, and takes long here.
+/// The most memory of a plan that is run: larger ones are as right, and take long here.
 constexpr std::int64_t kMostMemory = std::int64_t{4} << 20;
 constexpr std::int64_t kMostSamples = 4096;
 constexpr int kMostRanks = 4;

@@ -23,7 +23,7 @@ const std::vector<SamplePlan>& sample_plans();
 /// A plan's text with the checksum that belongs to it.
 std::string plan_text(const Json& content);
 
-/// What no input may lead to: says so and aborts.
+/// Says why and aborts: no input may lead here.
 [[noreturn]] void fail(const char* why);
 
 /// That a user can do something about it: not an internal error, in UTF-8.

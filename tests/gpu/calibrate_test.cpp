@@ -1,4 +1,5 @@
-/// What `dtnnc calibrate --target cuda` makes of times, and that its networks run on a device.
+/// The rates that `dtnnc calibrate --target cuda` makes of times; and that its networks run on a
+/// device.
 
 #include <doctest/doctest.h>
 

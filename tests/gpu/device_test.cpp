@@ -137,7 +137,7 @@ TEST_CASE("whichever call fails, the run ends with its name, and nothing is kept
     REQUIRE(sound.findings.empty());
     int named_steps = 0;
     for (std::size_t failing = 0; failing < sound.calls.size(); ++failing) {
-        // Of calls of one name in a row every fourth.
+        // Every fourth call of one name in a row is tried.
         if (failing % 4 != 0 && failing > 0 && sound.calls[failing] == sound.calls[failing - 1])
             continue;
         CAPTURE(failing);
@@ -151,7 +151,7 @@ TEST_CASE("whichever call fails, the run ends with its name, and nothing is kept
             CHECK(error.exit() == runtime::Exit::failed);
             CHECK(!error.help().empty());
         }
-        // What a program's end waits for in vain is no news: nobody reads its results.
+        // A program's end that waits in vain is no news: nobody reads its results.
         const bool end = told.empty() && sound.calls[failing] == "cudaStreamSynchronize";
         CHECK((end || told.find(sound.calls[failing]) != std::string::npos));
         named_steps += int(told.starts_with("program `train`, step"));

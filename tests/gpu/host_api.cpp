@@ -48,7 +48,8 @@ class DeviceMemory {
     std::size_t size_ = 0;
 };
 
-/// What is put on a stream: its work, and what that reads and writes of the device's memory.
+/// An operation that is put on a stream: its work, and what that reads and writes of the device's
+/// memory.
 struct Operation {
     std::string name;
     std::vector<Access> accesses;
@@ -168,7 +169,7 @@ class HostApi final : public Api {
                         Stream stream) override {
         call("cudaMemcpyAsync");
         need_pinned(from);
-        // What the copy is to bring; the host may not change it before it is done.
+        // The bytes that the copy is to bring; the host may not change them before it is done.
         auto promised = std::make_shared<std::vector<std::byte>>(from, from + bytes);
         put(stream, {"a copy to the device",
                      {{to, bytes, true}},
@@ -336,7 +337,7 @@ class HostApi final : public Api {
 
     void find(std::string finding) noexcept { report_.findings.push_back(std::move(finding)); }
 
-    /// Of every call; may fail. Some are not allowed while a stream is captured.
+    /// Notes a call, which may fail. Some are not allowed while a stream is captured.
     void call(const char* name, bool outside_captures = false) {
         const auto number = std::int64_t(report_.calls.size());
         report_.calls.emplace_back(name);
@@ -457,7 +458,7 @@ class HostApi final : public Api {
         try {
             do_until(all);
         } catch (const ApiFailure&) {
-            // Nothing runs on a device that has failed.
+            // A device that has failed runs nothing.
             for (auto& pending : pending_)
                 pending.clear();
         }

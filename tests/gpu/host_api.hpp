@@ -22,13 +22,13 @@
 
 namespace dtnn::runtime::cuda {
 
-/// What is to go wrong, by the number of the call, from 0; -1: nothing.
+/// The faults that are to happen, by the number of the call, from 0; -1: none.
 struct HostFaults {
     std::int64_t failing_call = -1;  ///< of all calls
     std::int64_t lost_wait = -1;     ///< of those of wait(); does nothing
 };
 
-/// What was seen; it outlives the API.
+/// The record of what was seen; it outlives the API.
 struct HostReport {
     std::vector<std::string> findings;  ///< races, broken rules, and at the end what was kept
     std::vector<std::string> calls;     ///< all, by name

@@ -1,5 +1,5 @@
 #pragma once
-/// Where the devices of ranks that are threads meet.
+/// The network on which the devices of ranks that are threads meet.
 
 #include <condition_variable>
 #include <cstddef>

@@ -79,7 +79,7 @@ class Losses final : public runtime::TrainingObserver {
     std::vector<double> all;
 };
 
-/// Of one rank, and at the end of the test samples of all ranks.
+/// Trains one rank, and at the end tests samples of all ranks.
 void train_rank(const plan::Plan& plan, runtime::Communicator& ranks,
                 std::shared_ptr<runtime::cuda::HostNetwork> network, int steps, Losses& losses) {
     const bool host = plan.target.device == "cpu";
@@ -165,7 +165,7 @@ const std::vector<Subject> kSubjects = {
     {"mobilenet_v2", {"model.input.shape=[3, 64, 64]"}, 4, true, 5},
 };
 
-/// What ranks share in more than one way.
+/// Trainings whose ranks share in more than one way.
 const std::vector<Subject> kOfRanks = {
     {"simplecnn", {}, 2, false, kSteps, true},
     {"simplecnn", {"parallel.optimizer=sharded"}, 2, false, 8},

@@ -1,5 +1,5 @@
 #pragma once
-/// What happens before what, by streams, events and the host's waits, and what overlaps without.
+/// The order of operations by streams, events and the host's waits, and what overlaps without it.
 /// After Lamport's clocks: of every stream a clock knows how many of its operations are before.
 
 #include <cstddef>

@@ -36,7 +36,7 @@ TEST_CASE("every engine of every problem is measured once, and a plan says which
         steps += one.steps;
     }
     CHECK(steps > int(tuned.size()));  // evaluation and training share problems
-    // What was written reads back, and another engine is no other computation.
+    // The plan that was written reads back, and another engine is no other computation.
     const plan::ReadResult read = plan::read_plan(plan::to_json(plan));
     REQUIRE_MESSAGE(read.plan.has_value(), read.error);
     CHECK(read.plan->programs.size() == plan.programs.size());

@@ -57,7 +57,7 @@ Values numbers(std::int64_t count, std::uint64_t stream, double scale = 2, doubl
     return values;
 }
 
-/// What all ranks share.
+/// The layer that all ranks share.
 struct Layer {
     Values gamma = numbers(kChannels, 1, 1, 1), beta = numbers(kChannels, 2);
     Values running_mean = numbers(kChannels, 3, 1, 2);

@@ -42,7 +42,8 @@ Problem with_types(Problem problem, DType dtype, DType short_ones, DType of_firs
     return problem;
 }
 
-/// What is wide beside values of 16 bits: of the ways to have it, the one that the operator takes.
+/// The problem in that precision: of the ways to have wide operands beside values of 16 bits, the
+/// one that the operator takes.
 Problem in_precision(const Problem& problem, DType dtype) {
     Problem same = with_types(problem, dtype, dtype, dtype);
     if (!is_reduced(dtype)) return same;
@@ -71,13 +72,13 @@ std::vector<Buffer> make_sources(const Case& item, const Problem& problem) {
     return sources;
 }
 
-/// What all kernels of an operator share: the sources of a case, and what the reference makes of
-/// them.
+/// The data that all kernels of an operator share: the sources of a case, and what the reference
+/// makes of them.
 struct Prepared {
     std::vector<Buffer> sources, wanted;
 };
 
-/// What rounds to no number of 16 bits is infinite there.
+/// Makes infinite what rounds to no number of 16 bits.
 void overflow(Buffer& wanted) {
     constexpr double kFirstInfinite = 65520;
     for (std::int64_t i = 0; i < wanted.tensor().elements(); ++i)
@@ -108,7 +109,7 @@ const Prepared& prepared(const Case& item, const Problem& problem) {
     if (fresh) {
         found->second.sources = make_sources(item, problem);
         if (is_reduced(problem.dtype)) {
-            // Of the same numbers, in floats.
+            // The same numbers in floats.
             const Problem wide = in_precision(item.problem, DType::f32);
             std::vector<Buffer> sources = allocate(wide.sources);
             for (std::size_t s = 0; s < sources.size(); ++s)
@@ -180,7 +181,7 @@ constexpr double kTransformed = 8;
 /// The least tolerance of kernels on a device.
 constexpr double kDeviceF32 = 1e-5, kDeviceF64 = 1e-12;
 
-/// Who runs the kernels of devices.
+/// The player that runs the kernels of devices.
 enum class Player { host, device };
 
 /// A bound kernel of any device.
@@ -196,7 +197,7 @@ class Bound {
             device_ = OnDevice::bind(kernel, problem, from, to, workspace, Buffer::kGuard);
         REQUIRE_MESSAGE((cpu_ || played_ || device_), "bind refused what `refusal` accepted");
     }
-    /// What a device runs at the same time runs in another order the second time.
+    /// Runs the kernels; what a device runs at the same time runs in another order the second time.
     void run(ThreadTeam& team, bool again) const {
         if (cpu_)
             cpu_->run(team);
@@ -275,8 +276,7 @@ bool check_case(const KernelInfo& kernel, const Case& item, DType dtype, Isa isa
                 Player player = Player::host) {
     Problem problem = in_precision(item.problem, dtype);
     problem.isa = isa;
-    // What a run refuses of a plan must not be what a kernel is tested with, and one operand less
-    // must be noticed.
+    // A run must not refuse what a kernel is tested with, and one operand less must be noticed.
     const auto mistake = operand_mistake(problem);
     CHECK_MESSAGE(!mistake, describe(problem), ": ", mistake.value_or(""));
     Problem short_of_one = problem;

@@ -43,7 +43,7 @@ std::vector<TensorDesc> same(const TensorDesc& matrix) {
     return {matrix};
 }
 
-/// What an operator over rows and labels is tried with.
+/// The cases that an operator over rows and labels is tried with.
 struct Rows {
     const char* op;
     Results results = scalar;

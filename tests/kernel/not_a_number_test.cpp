@@ -1,5 +1,5 @@
-/// What is not a number stays none through maxima, relus and losses, as in PyTorch: a run that has
-/// gone wrong must be seen to have.
+/// NaNs stay NaNs through maxima, relus and losses, as in PyTorch: a run that has gone wrong must
+/// be seen to have.
 
 #include <doctest/doctest.h>
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t kCounts[] = {1, 5, 64, 1003, 9001};
 
-/// What every optimizer's update may do besides its own formula.
+/// The settings of every optimizer's update besides its own formula.
 const Attributes kSettings[] = {
     {},
     {{"weight_decay", 1e-2}},

@@ -175,7 +175,7 @@ TEST_CASE("trainings with other kernels learn the same, and on all ranks the sam
 }
 
 TEST_CASE("a job that prefers BLIS has its kernels wherever they can serve") {
-    // Of several, the one that was measured to be the fastest, or is expected to be.
+    // The kernel of several that was measured to be the fastest, or is expected to be.
     const auto products_by_blis = [](const plan::Plan& plan, bool last_is_fastest) {
         int products = 0;
         each_step(plan, [&](const plan::Step& step, const kernels::Problem& problem) {

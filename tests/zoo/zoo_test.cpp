@@ -107,8 +107,8 @@ TEST_CASE("every model compiles for training and has exactly its parameters") {
 
 namespace {
 
-/// What a plan for devices comes to, in a few lines: its memory, and how often each kernel is in
-/// the program that trains.
+/// A plan for devices in a few lines: its memory, and how often each kernel is in the program that
+/// trains.
 std::string text_of(const plan::Plan& plan) {
     const plan::Memory& memory = plan.memory;
     std::string text =

@@ -262,7 +262,7 @@ TEST_CASE("every optimizer is among the cases, with and without weight decay") {
     }
 }
 
-// What PyDTNN gets wrong, by its formulas or its code.
+// These are what PyDTNN gets wrong, by its formulas or its code.
 
 TEST_CASE("nadam moves weights from states that are zero") {
     const Json file = read_values();

@@ -31,7 +31,7 @@ Sample sample_of(const Json& shape, const Json& pixels) {
     return sample;
 }
 
-/// What our function makes of it; an empty sample for a function that is unknown.
+/// The sample that our function makes of it; empty for a function that is unknown.
 Sample ours(const std::string& step, const Json& fields, const Sample& before) {
     Sample after = before;
     ResizeScratch scratch;

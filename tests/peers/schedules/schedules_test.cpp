@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 using plan::Attributes;
 using plan::Component;
 
-/// What schedules look at, and nothing else.
+/// A plan with what schedules look at, and nothing else.
 plan::Plan plan_of(std::int64_t epochs, std::int64_t batches, std::vector<Component> schedules,
                    double base = 0.1) {
     plan::Plan plan;
@@ -301,7 +301,7 @@ TEST_CASE("PyDTNN: model_checkpoint compares the epochs it looks at, and keeps a
     CHECK(kept_epochs(made) == Epochs{2, 5, 7});
     CHECK(made[3].keep[0].dropped == Epochs{3});
     CHECK(made[5].keep.empty());
-    // Of equal values the earlier one stays.
+    // The earlier of equal values stays.
     Schedules equal(plan_of(9, 2, {model_checkpoint("validation.loss", 1, 1)}));
     CHECK(kept_epochs(decisions(equal, "validation.loss", {2, 2, 2})) == Epochs{1});
 }
@@ -345,7 +345,7 @@ TEST_CASE("PyDTNN: what is no number is never an improvement, and reduces like a
     Schedules stopped(plan_of(9, 2, {early_stopping("validation.f1", 2, true)}));
     const auto made = decisions(stopped, "validation.f1", {nan, nan});
     CHECK_FALSE(made[1].stop.empty());
-    // Nothing was kept, so nothing is taken back: PyDTNN crashes there.
+    // There is nothing to take back where nothing was kept: PyDTNN crashes there.
     CHECK_FALSE(stopped.restore_at_end().has_value());
 }
 

@@ -93,7 +93,7 @@ std::string lines(const std::vector<std::string>& all) {
     return text;
 }
 
-/// What the heads that only training has are called.
+/// The name is of a head that only training has.
 bool is_auxiliary(const std::string& name) {
     return name.starts_with("aux") || name.starts_with("AuxLogits");
 }

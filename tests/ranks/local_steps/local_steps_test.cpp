@@ -1,4 +1,4 @@
-/// What ranks that move weights of their own come to.
+/// Ranks that move weights of their own.
 
 #include "plan/rules/local_steps.hpp"
 
@@ -259,7 +259,7 @@ TEST_CASE("a training by local steps goes on with the same bits") {
     // 25 batches: 9 steps, of which the last has samples for one rank.
     CHECK(whole.steps == 18);
     CHECK(whole.own_steps == std::vector<std::int64_t>{18, 16, 16});
-    // Where an average is due, and nowhere else.
+    // The steps at which an average is due, and no others.
     std::vector<std::int64_t> steps;
     for (const Kept& kept : whole.kept) {
         steps.push_back(kept.state.step);

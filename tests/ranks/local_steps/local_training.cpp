@@ -159,7 +159,7 @@ void train_rank(Communicator& communicator, plan::Plan plan, const Kept* from, T
     const bool first = communicator.rank() == 0;
     TrainingState state;
     if (from != nullptr) {
-        // What has travelled to the others is the state alone.
+        // The state alone has travelled to the others.
         state = first ? from->state : state_of(runtime::bytes_of(from->state));
         for (std::size_t i = 0; first && i < from->parameters.size(); ++i)
             std::memcpy(session.executor().parameter(i), from->parameters[i].data(),

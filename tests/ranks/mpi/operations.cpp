@@ -75,7 +75,7 @@ void check_parts(Communicator& communicator, plan::DType dtype, std::int64_t par
             require(memory[std::size_t(i)] == wanted(i),
                     fmt::format("reduce_scatter {}: element {} is {}, not {}", name, i,
                                 memory[std::size_t(i)], wanted(i)));
-        // What the others hold now means nothing, and is not sent.
+        // The numbers that the others hold now mean nothing, and are not sent.
         for (std::int64_t i = 0; i < all; ++i)
             if (i / std::max<std::int64_t>(part, 1) != own) memory[std::size_t(i)] = T(-1 - own);
         gather->start();

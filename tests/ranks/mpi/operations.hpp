@@ -1,5 +1,5 @@
 #pragma once
-/// What every communicator must do, whatever its ranks are.
+/// The checks of what every communicator must do, whatever its ranks are.
 
 #include <string>
 

@@ -103,7 +103,7 @@ void go_wrong(const Words& words) {
         std::fprintf(stderr, "%s falls\n", started_name().c_str());
         if (moment == "join") fall(fault);
     }
-    // Where ranks share cores it takes them seconds to start.
+    // Ranks that share cores take seconds to start.
     const auto communicator = make_communicator(moment == "join" ? limit : 60);
     communicator->set_time_limit(limit);
     // In an operation: another thread falls while this one waits in it, for rank 0 comes late.

@@ -59,7 +59,7 @@ struct Bound {
     std::unique_ptr<Exchange> exchange;
 };
 
-/// Of many sizes, within a block as well.
+/// A number of one of many sizes, within a block as well.
 float number(std::int64_t i, int rank) {
     return float(std::sin(double(i * 7 + rank * 1009 + 1)) * std::pow(10.0, double(i % 9) - 6));
 }
@@ -113,7 +113,7 @@ void check_accumulation(Communicator& communicator, const std::string& wire, flo
                 fmt::format("{}: {} and some ones are {}", wire, large, bound.data[i]));
 }
 
-/// What is no number, or too large, reaches all ranks, whoever has it.
+/// Checks that a NaN, or what is too large, reaches all ranks, whoever has it.
 void check_broken(Communicator& communicator, const std::string& wire) {
     constexpr std::int64_t kElements = 1000;
     Bound bound(communicator, wire, kElements, 0.02);
@@ -200,7 +200,7 @@ void check_selected(Communicator& communicator, std::int64_t elements, double de
                                 own[at]));
             told += double(bound.data[at]);
         }
-        // Nothing is lost, on any rank: in whole numbers to the last bit.
+        // The sum loses nothing, on any rank: in whole numbers to the last bit.
         const std::vector<float>& mine = bound.residual;
         for (const auto& bytes : communicator.all_gather(std::as_bytes(std::span(mine)), "owed")) {
             std::vector<float> other(mine.size());

@@ -1,5 +1,5 @@
 #pragma once
-/// What every communicator must do of sums whose numbers travel in fewer bytes.
+/// The checks of what every communicator must do of sums whose numbers travel in fewer bytes.
 
 #include "runtime/comm/communicator.hpp"
 

@@ -1,4 +1,4 @@
-/// What gradient compression makes of a training.
+/// Trainings with gradient compression.
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -105,7 +105,7 @@ TEST_CASE("a training goes on from what all ranks owe, to the same bits") {
         CHECK(resumed.error == "");
         CHECK(resumed.parameters == whole.parameters);
         if (form.find("top_k") == std::string::npos) continue;
-        // What is owed counts: without it the training goes another way.
+        // The debts count: without them the training goes another way.
         Kept lost = whole.kept[1];
         lost.state.own_states.assign(lost.state.own_states.size(), std::byte{0});
         CHECK(train_on(3, plan, &lost).parameters != whole.parameters);

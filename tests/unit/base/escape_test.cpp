@@ -34,7 +34,7 @@ TEST_CASE("CSV is quoted as RFC 4180 says") {
     CHECK(csv_quoted("say \"x\"") == "\"say \"\"x\"\"\"");
     CHECK(csv_quoted("two\nlines") == "two\\x0Alines");
     CHECK(csv_quoted("\x1b[2J\xc2\x9b") == "\\x1B[2J\\xC2\\x9B");
-    // What a spreadsheet would compute; numbers stay numbers.
+    // A spreadsheet would compute these; numbers stay numbers.
     CHECK(csv_quoted("=HYPERLINK(\"x\",1)") == "\"'=HYPERLINK(\"\"x\"\",1)\"");
     CHECK(csv_quoted("@SUM(A1)") == "'@SUM(A1)");
     CHECK(csv_quoted("-1+cmd") == "'-1+cmd");

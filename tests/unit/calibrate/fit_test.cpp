@@ -26,7 +26,7 @@ Times times_of(const plan::Link& link, int ranks) {
 /// Steps of a program that take what a machine of these rates takes for them.
 class Measured {
   public:
-    /// Of a program that touches so many bytes.
+    /// Measures a program that touches so many bytes.
     explicit Measured(plan::Machine machine, std::int64_t bytes = 2 * plan::kCachedBytes)
         : machine_(std::move(machine)) {
         plan::Tensor samples, filters;
@@ -131,7 +131,7 @@ TEST_CASE("rates are found in the times that they make") {
     CHECK(std::get<double>(fitted.kernels.at("updates")) == doctest::Approx(8e9).epsilon(0.01));
     CHECK(std::get<double>(fitted.kernels.at("dropout")) == doctest::Approx(3e9).epsilon(0.01));
     CHECK(fitted.kernels.size() == 2);
-    // What forecasts make of the rates are the times again.
+    // The times come back from the rates, by a forecast.
     for (std::size_t i = 0; i < measured.steps.size(); ++i)
         CHECK(measured.foreseen(fitted, i) ==
               doctest::Approx(measured.steps[i].seconds).epsilon(0.02));

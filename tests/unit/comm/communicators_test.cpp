@@ -19,7 +19,7 @@ using namespace dtnn::runtime;
 
 namespace {
 
-/// What each rank ended with; empty: it returned.
+/// The errors that ranks ended with; empty: it returned.
 std::vector<std::string> on_ranks(int ranks, const std::function<void(Communicator&)>& work,
                                   Delay delay = {}) {
     auto communicators = make_in_process(ranks, delay);

@@ -164,7 +164,8 @@ TEST_CASE("parts are whole blocks, next to each other") {
                 CHECK(first <= next);
                 CHECK((first % plan::kCompressionBlock == 0 || first == elements));
                 dealt += deal.owned(rank);
-                // What comes for a part fits behind the packed numbers, from two ranks at once.
+                // The bytes that come for a part fit behind the packed numbers, from two ranks at
+                // once.
                 for (const char* wire : {"bf16", "fp16"}) {
                     const bool fp16 = wire[0] == 'f';
                     const std::int64_t part =

@@ -101,7 +101,7 @@ TEST_CASE("ranks of srun by PMIx are known by Slurm's number of tasks") {
 
 TEST_CASE("launchers whose ranks cannot meet, or do not say how many they are, are refused") {
     {
-        // Of a PMIx server that is not Slurm's, even in a batch script of one task.
+        // A PMIx server that is not Slurm's has set it, even in a batch script of one task.
         const Environment environment(Variables{{"PMIX_RANK", "0"},
                                                 {"PMIX_NAMESPACE", "prterun-node1-42@1"},
                                                 {"SLURM_STEP_NUM_TASKS", "1"}});

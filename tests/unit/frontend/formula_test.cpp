@@ -73,12 +73,12 @@ std::string shown(const std::string& text) {
     return kTypes[value->index()] + describe(*value);
 }
 
-/// Of an expression, without its `${}`.
+/// The value of an expression, without its `${}`.
 std::string of(const std::string& text) {
     return shown("${" + text + "}");
 }
 
-/// Where the one diagnostic of a YAML value points: "column+width".
+/// The place at which the one diagnostic of a YAML value points: "column+width".
 std::string pointed(const std::string& yaml) {
     Diagnostics diagnostics;
     auto tree = read_yaml("f", yaml, diagnostics);

@@ -1,5 +1,6 @@
-// What is large, long or deep is read or refused in about the time that it takes to look at it.
-// Nothing is timed here: what is quadratic takes minutes and ends at the time limit of the test.
+// Specs that are large, long or deep are read or refused in about the time that it takes to look at
+// them. Nothing is timed here: what is quadratic takes minutes and ends at the time limit of the
+// test.
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -28,7 +29,7 @@ std::string repeated(int times, const std::string& format) {
     return text;
 }
 
-/// What `run` says, in a text of bounded length. How long it takes is for
+/// The text that `run` says, of bounded length. How long it takes is for
 /// benchmarks/front_end_bench; what is quadratic is stopped by the test's time limit.
 template <class Run>
 Diagnostics said_by(Run run) {

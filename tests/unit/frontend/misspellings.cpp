@@ -14,7 +14,8 @@ void add_names(Words& words, const FieldTable& table) {
         words.emplace_back(field.name);
 }
 
-/// What an entry of a list of layers may be: operators, blocks that are built in, repeat and if.
+/// The words that an entry of a list of layers may be: operators, blocks that are built in, repeat
+/// and if.
 Words operators() {
     Diagnostics unheard;
     return entry_names(Blocks(nullptr, nullptr, unheard));

@@ -80,14 +80,14 @@ bool is_anything(std::string_view ours) {
                        [&](const ComponentSet* set) { return set->find(ours) != nullptr; });
 }
 
-/// What is said of the word as a layer.
+/// The help for the word as a layer.
 std::string help_as_layer(const OtherWord& word) {
     Diagnostics unheard;
     const Blocks blocks(nullptr, nullptr, unheard);
     return suggest_type(std::string(word.word), blocks);
 }
 
-/// What is said of the word as a field where `ours` is one.
+/// The help for the word as a field where `ours` is one.
 std::string help_as_field(const OtherWord& word) {
     const std::vector<const FieldTable*> tables = all_tables();
     const auto table = std::find_if(tables.begin(), tables.end(), [&](const FieldTable* one) {

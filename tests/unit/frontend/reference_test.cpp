@@ -1,4 +1,4 @@
-// What `dtnnc explain` and the reference pages are made of: nothing is left out, and every example
+// The texts of `dtnnc explain` and of the reference pages: nothing is left out, and every example
 // is sound.
 
 #include <doctest/doctest.h>

@@ -188,8 +188,8 @@ TEST_CASE("over the memory budget is a diagnostic with numbers and a remedy") {
     CHECK(diagnostic.text.find("`dense_1`") != std::string::npos);
     CHECK(diagnostic.help.find("batch_size 63 instead of 64 fits") != std::string::npos);
 
-    // What the help says is true, and the next larger does not fit.
-    // The samples that the dataset keeps do not depend on the batch.
+    // The help says the truth, and the next larger batch does not fit. The samples that the dataset
+    // keeps do not depend on the batch.
     const std::int64_t budget =
         plan.memory.samples + (plan.memory.arena + plan.memory.staging) * 3 / 4;
     Job part("digits_simplecnn");
@@ -214,7 +214,8 @@ TEST_CASE("over the memory budget is a diagnostic with numbers and a remedy") {
 }
 
 TEST_CASE("a budget may be met where the plan with the least values does not meet it") {
-    // Of 1000 bytes at most, 400 of values at least; repeating many steps takes larger workspaces.
+    // The arena takes at most 1000 bytes, values at least 400; repeating many steps takes larger
+    // workspaces.
     const auto assemble = [](std::int64_t live_bytes) {
         plan::Plan plan;
         const std::int64_t values =
@@ -249,7 +250,7 @@ TEST_CASE("what does not fit the memory budget recomputes in backward") {
         CHECK(again.flops >= flops);
         CHECK(again.others == plan::recomputed(plan).others);
         flops = again.flops;
-        // What they compute is what forward did.
+        // The repeated steps compute what forward did.
         for (const plan::Program& program : fitted.programs)
             for (const plan::Step& step : program.steps) {
                 if (step.phase != plan::StepPhase::recompute) continue;

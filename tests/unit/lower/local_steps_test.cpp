@@ -1,4 +1,4 @@
-// What local steps make of whole plans: the program that averages weights, and its audit.
+// Whole plans with local steps: the program that averages weights, and its audit.
 
 #include "plan/audit/local_steps.hpp"
 

@@ -1,4 +1,4 @@
-// What data parallelism makes of whole plans: exchanges, their order and their memory.
+// Whole plans of data parallelism: exchanges, their order and their memory.
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -159,7 +159,7 @@ TEST_CASE("an overlapped exchange starts when its last gradient is there") {
         CHECK(collective.wait > backward);
         CHECK(collective.wait > waits_before);
         waits_before = collective.wait;
-        // What reads it comes next: the wait is as late as it can be.
+        // The step that reads it comes next: the wait is as late as it can be.
         const plan::Step& next = train.steps[std::size_t(collective.wait) + 1];
         CHECK(next.phase == plan::StepPhase::update);
     }
@@ -239,7 +239,7 @@ TEST_CASE("the gradient is weighted once, where backward begins") {
     CHECK(count(program(sums, "accumulate"), "weigh_gradient") == 1);
     CHECK(program(sums, "accumulate").collectives.empty());
     CHECK(program(sums, "train").collectives.size() == program(plain, "train").collectives.size());
-    // What is exchanged are the totals.
+    // The totals are exchanged.
     for (const plan::Collective& collective : program(sums, "train").collectives)
         for (const int source : program(sums, "train").steps[std::size_t(collective.start)].sources)
             CHECK(tensor(program(sums, "train"), source).name.ends_with(".gradient.total"));

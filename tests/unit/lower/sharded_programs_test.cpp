@@ -1,4 +1,4 @@
-// What a sharded optimizer makes of whole plans, and what the auditor finds wrong with them.
+// Whole plans with a sharded optimizer, and what the auditor finds wrong with them.
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

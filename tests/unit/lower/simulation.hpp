@@ -9,7 +9,8 @@
 
 namespace dtnn::compiler {
 
-/// What went wrong, in words; empty when every read of two batches in a row found its value.
+/// Simulates two batches in a row, and says in words what went wrong; empty when every read found
+/// its value.
 std::vector<std::string> simulate(const LoweredProgram& lowered, const plan::Plan& plan,
                                   const plan::Program& program);
 

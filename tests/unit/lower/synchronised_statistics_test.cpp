@@ -1,4 +1,4 @@
-// Where the exchanges of batch statistics stand in whole plans.
+// The places of the exchanges of batch statistics in whole plans.
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

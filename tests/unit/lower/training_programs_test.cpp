@@ -1,4 +1,4 @@
-// What accumulation, clipping, averages and frozen groups make of whole plans.
+// Whole plans with accumulation, clipping, averages and frozen groups.
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -280,7 +280,7 @@ TEST_CASE("symbolic derivatives of random expressions agree with central differe
                 after[std::size_t(by)] += h;
                 return (evaluate(e, after) - evaluate(e, before)) / (2 * h);
             };
-            // Where two steps agree there is neither a kink nor cancellation nearby.
+            // Two steps that agree show neither a kink nor cancellation nearby.
             const double coarse = difference(1e-4), fine = difference(5e-5);
             if (!std::isfinite(coarse) || std::abs(coarse - fine) > 1e-6 * (1 + std::abs(fine)))
                 continue;

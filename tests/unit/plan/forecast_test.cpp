@@ -324,7 +324,7 @@ TEST_CASE("a device computes by the rate of what the plan computes with") {
     plan.target.compute = Compute::full;
     plan.target.dtype = DType::f64;
     CHECK(forecast(plan, node, {.ranks = 1}).compute == doctest::Approx(8));
-    // Of arithmetic and memory the longer one, and what each step takes at least.
+    // A step takes the longer of arithmetic and memory, and at least its overhead.
     plan.target.dtype = DType::f32;
     for (Step& step : plan.programs[0].steps)
         step.bytes = 3'000'000'000;
@@ -385,7 +385,7 @@ TEST_CASE("averages of local steps are shared by the updates between them") {
     plan.programs.push_back(average);
     plan.parallel.local_steps = 6;
     const Forecast two = on(plan, 2);
-    // Of the average's four seconds of work and three of exchange, a sixth.
+    // A step bears a sixth of the average's four seconds of work and three of exchange.
     CHECK(two.compute == doctest::Approx(4 + 4. / 6).epsilon(kNear));
     CHECK(two.communication == doctest::Approx(0.5).epsilon(kNear));
     CHECK(two.exposed == doctest::Approx(0.5).epsilon(kNear));

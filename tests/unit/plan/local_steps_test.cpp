@@ -129,7 +129,7 @@ TEST_CASE("below min_avail no average takes place, but at the end of an epoch") 
     check_shares(three.shares(1), {1. / 3, 1. / 3, 1. / 3});
     CHECK(three.shares(2).empty());
     CHECK(three.shares(3).empty());
-    // What the second rank has done since is in it.
+    // The steps that the second rank has done since are in it.
     check_shares(three.shares(4), {0, 0.5, 0.5});
     CHECK(three.count() == 2);
 }

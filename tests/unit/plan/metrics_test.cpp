@@ -35,7 +35,7 @@ TEST_CASE("what schedules can watch, and what is better, are the table's columns
         CAPTURE(info.type);
         CHECK(higher_is_better(make_metric({std::string(info.type), {}}, LabelKind::classes)) ==
               (info.better == MetricBetter::higher));
-        // What has a better is a number, and the other way around.
+        // A metric that has a better is a number, and the other way around.
         CHECK((info.better == MetricBetter::neither) == (info.form == MetricForm::table));
         CHECK(one_number(std::string(info.type), "macro") == (info.form != MetricForm::table));
         CHECK(one_number(std::string(info.type), "per_class") == (info.form == MetricForm::number));

@@ -1,5 +1,5 @@
 #pragma once
-/// What a file holds, for tests that look into what was written.
+/// The content of a file, for tests that look into what was written.
 
 #include <string>
 

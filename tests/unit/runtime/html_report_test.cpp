@@ -105,7 +105,7 @@ TEST_CASE("the page is whole, and names cannot become markup") {
     CHECK(page.find("node07") != std::string::npos);
     CHECK(page.find("Confusion matrix") != std::string::npos);
     CHECK(page.find("conv2d 3") != std::string::npos);
-    // Of [[8, 2], [0, 10]]: 8 / 10 and 10 / 12 are the intersections over the unions.
+    // The matrix [[8, 2], [0, 10]] has the intersections over unions 8 / 10 and 10 / 12.
     CHECK(page.find("<th>class</th><th>samples</th><th>precision</th><th>recall</th><th>F1</th>"
                     "<th>IoU</th>") != std::string::npos);
     CHECK(page.find("<td>10</td><td>1</td><td>0.8</td><td>0.8889</td><td>0.8</td>") !=

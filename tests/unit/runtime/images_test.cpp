@@ -131,8 +131,8 @@ std::vector<int> corners(const Sample& sample) {
 }  // namespace
 
 TEST_CASE("photographs are turned and mirrored as their EXIF says") {
-    // What is top left, top right, bottom left and bottom right of the image as it is to be seen,
-    // of each orientation; CIPA DC-008 has the table of rows and columns.
+    // The pixels top left, top right, bottom left and bottom right of the image as it is to be
+    // seen, of each orientation; CIPA DC-008 has the table of rows and columns.
     const std::vector<std::vector<int>> seen = {{0, 1, 2, 3}, {1, 0, 3, 2}, {3, 2, 1, 0},
                                                 {2, 3, 0, 1}, {0, 2, 1, 3}, {2, 0, 3, 1},
                                                 {3, 1, 2, 0}, {1, 3, 0, 2}};

@@ -28,7 +28,7 @@ std::string fault_of(const std::string& text) {
     return fault;
 }
 
-/// What the stars of a pattern are, joined by |; "no" where the text does not match.
+/// The texts of a pattern's stars, joined by |; "no" where the text does not match.
 std::string stars(const std::string& of, const std::string& text) {
     const auto found = pattern(of).match(text);
     if (!found) return "no";
@@ -38,7 +38,7 @@ std::string stars(const std::string& of, const std::string& text) {
     return joined;
 }
 
-/// What an entry makes of a name.
+/// The name that an entry makes of a name.
 std::string made(const std::string& from, const std::string& to, const std::string& name) {
     const auto found = pattern(from).match(name);
     if (!found) return "no match";
@@ -154,8 +154,8 @@ TEST_CASE("a family's map goes step by step, and back") {
     CHECK(map.origin("two/1/conv.weight") == "f.3.0.weight");
     CHECK(map.origin("one/1/norm.weight") == "f.1.0.weight");
     CHECK_FALSE(map.origin("else"));
-    // What two entries make alike is named by the first of them; what another entry takes away, by
-    // none.
+    // A name that two entries make alike is the first's; one that another entry takes away is
+    // nobody's.
     NameMap twice = NameMap::parse(R"({"old.*": "x.*", "new.*": "x.*"})", "m.json");
     CHECK(twice.origin("x.bias") == "old.bias");
     NameMap hidden = NameMap::parse(R"({"a.b": "y", "a.*": "x.*"})", "m.json");

@@ -274,7 +274,7 @@ TEST_CASE("normalize is applied last, in the plan's type, and to evaluation as w
     pipeline.take({pixels, nullptr, nullptr});
     CHECK(pixels[4] == (7.25 - 0.1) / 0.3);
     CHECK(pixels[8] == (7.5 - 0.2) / 0.7);
-    // What a crop fills is black, and normalized like any other pixel.
+    // The cells that a crop fills are black, and normalized like any other pixel.
     int filled = 0;
     for (std::int64_t epoch = 0; epoch < 20; ++epoch) {
         pipeline.start({.order = order, .batch = 4, .epoch = epoch});

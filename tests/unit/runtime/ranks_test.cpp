@@ -60,7 +60,7 @@ void expect_none(const std::vector<std::optional<RunError>>& errors) {
     }
 }
 
-/// What one rank saw of its steps.
+/// The steps as one rank saw them.
 class Witness final : public TrainingObserver {
   public:
     void batch(const BatchSamples& batch) override {
@@ -80,7 +80,7 @@ class Witness final : public TrainingObserver {
     std::vector<EpochResult> epochs;
 };
 
-/// What all ranks together did.
+/// The work of all ranks together.
 struct Whole {
     std::vector<std::vector<std::int64_t>> samples;  ///< of each step, sorted
     std::vector<double> losses;
@@ -488,7 +488,7 @@ TEST_CASE("the metrics of several passes join to those of one") {
             thread.join();
     };
     on_each([&](std::size_t rank) { joined[rank] = parts[rank].joined(*communicators[rank]); });
-    // What has gone to rank 0 counts once: joining again gives the same.
+    // A part that has gone to rank 0 counts once: joining again gives the same.
     on_each([&](std::size_t rank) { again[rank] = parts[rank].joined(*communicators[rank]); });
     const std::vector<MetricValue> a = whole.values();
     REQUIRE(a.size() == 4);

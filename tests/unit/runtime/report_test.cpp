@@ -163,7 +163,7 @@ TEST_CASE("the progress line fits every width") {
 
 namespace {
 
-/// What is written to standard error meanwhile, line by line.
+/// The lines that are written to standard error meanwhile.
 template <class Work>
 std::vector<std::string> lines_of(const Work& work) {
     const TemporaryFolder folder;

@@ -237,7 +237,7 @@ TEST_CASE("a checkpoint of another plan, model or shape is refused with the diff
     expect_error(Exit::mismatch,
                  {"softmax_regression", "another", "`dense_1.offset` is not in the checkpoint"},
                  [&] { other_model.load(); });
-    // Nothing was called damaged for that.
+    // No checkpoint was called damaged for that.
     CHECK(steps_in(folder) == std::vector<std::string>{"0000000018", "0000000024"});
 }
 

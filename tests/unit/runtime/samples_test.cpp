@@ -1,4 +1,4 @@
-// What becomes of samples: transforms and augmentations, each alone.
+// Samples through transforms and augmentations, each alone.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -94,7 +94,7 @@ TEST_CASE("a padded crop shifts the sample, its channels alike, and fills what i
         REQUIRE(after.channels == 3);
         REQUIRE(after.height == 6);
         REQUIRE(after.width == 7);
-        // Where the middle pixel of the first channel comes from says the shift.
+        // The shift follows from where the middle pixel of the first channel comes from.
         const auto code = std::int64_t(at(after, 0, 3, 3) * 65536) - 1;
         const std::int64_t down = code / 100 - 3, right = code % 100 - 3;
         shifts.insert({down, right});

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kStopped = 75;
 
-/// What becomes of a process that sends itself signals with pauses between: the signal that kills
-/// it, or -kStopped where it lives and knows that it is to stop.
+/// The end of a process that sends itself signals with pauses between: the signal that kills it, or
+/// -kStopped where it lives and knows that it is to stop.
 int end_of(const std::vector<int>& signals, unsigned pause_milliseconds) {
     const pid_t child = fork();
     if (child == 0) {

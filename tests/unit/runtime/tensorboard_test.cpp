@@ -191,7 +191,7 @@ TEST_CASE("the graph has a node for every layer, with its sources and shape") {
     board.graph(plan);
     const std::vector<std::string> records = records_of(board.path());
     REQUIRE(records.size() == 3);
-    // What a resumed run repeats no longer counts: SessionLog.START at the first step.
+    // The steps that a resumed run repeats no longer count: SessionLog.START at the first step.
     CHECK(little_endian(one(fields_of(records[1]), 2)) == 12);
     CHECK(little_endian(one(fields_of(one(fields_of(records[1]), 7)), 1)) == 1);
     const auto graph = fields_of(one(fields_of(records[2]), 4));

@@ -43,7 +43,7 @@ TEST_CASE("a trace has every step with operator, thread and time") {
     CHECK(names.size() == steps);
     for (const plan::Step& step : train->program().steps)
         CHECK(table.find(step.op) != std::string::npos);
-    // Nothing is told any more.
+    // The trace hears of no more steps.
     train->run();
 }
 

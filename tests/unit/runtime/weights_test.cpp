@@ -187,7 +187,7 @@ TEST_CASE("two layouts that fit and differ are a question, not a guess") {
     const WeightMatch match =
         match_weights(plan, zeros.file, {.path = "p.npz", .layout = "nhwc"}, NameMap());
     CHECK(match.differences.empty());
-    // Where an image of one pixel is flattened, all three mean the same.
+    // The orders mean the same, all three, where an image of one pixel is flattened.
     plan.layers[1].output_shape = {12, 1, 1};
     CHECK(match_weights(plan, zeros.file, {.path = "p.npz"}, NameMap()).differences.empty());
 }
@@ -277,7 +277,7 @@ TEST_CASE("an order that numbers and the file say differently is a question wher
     said.match = "file_order";
     CHECK(matched(match_weights(plan, sorted.file, said, NameMap())) ==
           Names{"0.weight", "11.weight", "3.weight", "7.weight"});
-    // Where both say the same, or a run of ours wrote the file, there is no question.
+    // The two do not differ, or a run of ours wrote the file: there is no question.
     const Zeros same = named({"0.weight", "1.weight", "2.weight", "10.weight"});
     CHECK(all(match_weights(plan, same.file, order, NameMap()).differences).empty());
     Zeros own = named({"b_9.weights", "b_10.weights", "a_1.weights", "a_2.weights"});

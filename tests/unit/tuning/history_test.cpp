@@ -54,7 +54,7 @@ TEST_CASE("a history reads back as it was written") {
     REQUIRE(found != nullptr);
     CHECK(found->find("winograd_4x4")->calls == 3);
     CHECK(found->find("blis") == nullptr);
-    // Of another processor or other kernels nothing is known.
+    // The history knows nothing of another processor or other kernels.
     CHECK(reading.history->find("conv2d", "another", "revision") == nullptr);
     CHECK(reading.history->find("conv2d", "a processor", "older") == nullptr);
     CHECK(read_tuning(kSound).history->to_json() == kSound);
@@ -150,7 +150,7 @@ TEST_CASE("the nearest problem differs in numbers alone, and least") {
     add(backward, "backward");
     REQUIRE(history.nearest(wanted, "", "") != nullptr);
     CHECK(history.nearest(wanted, "", "")->times[0].kernel == "near");
-    // Of the same numbers, this processor's.
+    // This processor's entry wins over others of the same numbers.
     TuningEntry own = entry(problem_key(product(32, 512, 512)), {{"own", 1, 1, 1, 1}});
     own.processor = "mine";
     history.add(own);
