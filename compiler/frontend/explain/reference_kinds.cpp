@@ -96,7 +96,7 @@ std::string machine_sections() {
            "\n## `gpus`\n\n" + fields_markdown(gpus_table(), kInitializersPage) +
            "\n## `slurm`\n\n" + fields_markdown(slurm_table(), kInitializersPage) +
            "\nOptions of `dtnnc slurm` of the same names come before these: "
-           "[parallel](../../parallel.md#slurm).\n";
+           "[launching](../../launching.md#slurm).\n";
 }
 
 /// Those of every type; each type's own are in its section.

@@ -6,7 +6,7 @@
 
 A rank is killed (also while a checkpoint is written) or stopped (SIGSTOP); one has another plan, batch size, data set or
 version of the program, or another command or flags; what starts or watches the ranks is stopped or killed; a disk is full, on rank 0 or on another; ranks of a job with --max-restarts die. Of each job: it ends within the limit, with the code that
-docs/parallel.md says, names the right rank, leaves no process behind, and goes on by --resume to the same bits as the run
+docs/launching.md says, names the right rank, leaves no process behind, and goes on by --resume to the same bits as the run
 without a break. Ends with 1 if anything else happens, with 77 where there is no MPI; a failed trial is repeated by its seed:
 test_job_faults.py 1 SEED. --bounded: each kind once, for the tests."""
 
