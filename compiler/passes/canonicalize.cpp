@@ -172,7 +172,7 @@ Graph canonicalize(const Graph& graph, PassContext&) {
             r.copy(node);
         }
     }
-    // What was absorbed or bypassed and has no other reader is gone.
+    // Nodes that were absorbed or bypassed and have no other reader are gone.
     Graph result = r.take();
     auto without = remove_unread(
         result, [](const Node& node) { return op(node.op).reads_row_major || op(node.op).pads; });

@@ -9,7 +9,7 @@
 namespace dtnn::compiler {
 
 std::optional<Graph> common_subexpressions(const Graph& graph, PassContext&) {
-    // What stands for each value: itself, or the same value computed before.
+    // The value that stands for each: itself, or the same one computed before.
     std::vector<ValueId> stands(graph.values.size());
     for (std::size_t i = 0; i < stands.size(); ++i)
         stands[i] = ValueId(i);
@@ -25,7 +25,7 @@ std::optional<Graph> common_subexpressions(const Graph& graph, PassContext&) {
         if (is_sum(node) && result[1] < result[0]) std::swap(result[0], result[1]);
         return result;
     };
-    // What is exchanged between ranks is overwritten there: it has a place of its own.
+    // A value that ranks exchange is overwritten there: it has a place of its own.
     std::vector<bool> exchanged(graph.values.size());
     for (const Node& node : graph.nodes)
         if (node.phase == Phase::communication)

@@ -1,6 +1,6 @@
 #pragma once
-/// What a pass is, and the pipeline that runs them. passes.def lists them all; pipeline.cpp holds
-/// their order.
+/// Passes, and the pipeline that runs them. passes.def lists them all; pipeline.cpp holds their
+/// order.
 
 #include <concepts>
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace dtnn::compiler {
 
-/// What passes may know besides the graph. They may not change it but for `notes`.
+/// The facts that passes may know besides the graph. They may not change it but for `notes`.
 struct PassContext {
     plan::Training training;     ///< loss, metrics, optimizer, seed
     plan::Parallel parallel;     ///< with bucket_bytes as chosen: plan/rules/exchange_model.hpp
@@ -31,9 +31,9 @@ struct PassContext {
     plan::LabelKind label_kind = plan::LabelKind::classes;  ///< of the dataset
     bool ignores_labels = false;  ///< some pixels do not count: their label is -1
     bool soft_labels = false;     ///< labels have become shares of the classes (mixup): "targets"
-    /// What the graph is specialised for: train, evaluate or predict.
+    /// The program that the graph is specialised for: train, evaluate or predict.
     plan::ProgramKind program = plan::ProgramKind::train;
-    /// Where it trains: a batch whose gradients are added up for the update of a later one.
+    /// A training program adds a batch's gradients up for the update of a later one.
     bool accumulate = false;
     /// The most bytes that values of the graph may take at once, by `recompute`'s count; 0: any.
     std::int64_t live_bytes = 0;

@@ -7,10 +7,10 @@ namespace dtnn::compiler {
 ///
 ///     %y = conv2d(%x, @w)   ->   %y = conv2d(%x, @w.average)
 ///
-/// Of trainable parameters only: what is frozen, and the moving statistics of batch norm, have no
-/// average and are read as they are. After layout, which decides how a parameter is stored by how
-/// it is read; before hoist_invariant, so that what depends on averages only runs once per pass
-/// over the data. Must not fire without average_decay.
+/// Reads averages of trainable parameters only: frozen ones, and the moving statistics of batch
+/// norm, have no average and are read as they are. After layout, which decides how a parameter is
+/// stored by how it is read; before hoist_invariant, so that what depends on averages only runs
+/// once per pass over the data. Must not fire without average_decay.
 std::optional<Graph> read_averages(const Graph& graph, PassContext& context);
 
 /// The parameter that holds the moving average of another.

@@ -9,7 +9,7 @@
 namespace dtnn::compiler {
 namespace {
 
-/// What 16 bits may hold: images, rows and weights, not what there is one number of for each
+/// Images, rows and weights may be held in 16 bits, not what there is one number of for each
 /// channel, nor sums in double.
 bool is_reducible(const Type& type) {
     return type.dtype == DType::f32 && type.dims.size() >= 2;

@@ -11,10 +11,11 @@ namespace dtnn::compiler {
 ///                                        %y = conv2d(%a, %b) : bf16
 ///     %l = cross_entropy(%y, %t)    ->   %c = cast_wide(%y), %l = cross_entropy(%c, %t)
 ///
-/// What multiplies takes and gives 16 bits. What else can (PassContext::reduces) does so where an
-/// operand has them; the others read widened operands, and so do the graph's outputs. Parameters,
-/// their gradients and statistics stay as they are: weights are rounded once a step. Behind the
-/// patterns, which know operators and not what rounds their operands. Must not fire for `full`.
+/// Operators that multiply take and give 16 bits. Others that can (PassContext::reduces) do so
+/// where an operand has them; the rest read widened operands, and so do the graph's outputs.
+/// Parameters, their gradients and statistics stay as they are: weights are rounded once a step.
+/// Behind the patterns, which know operators and not what rounds their operands. Must not fire for
+/// `full`.
 std::optional<Graph> reduce_precision(const Graph& graph, PassContext& context);
 
 }  // namespace dtnn::compiler

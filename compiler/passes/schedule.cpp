@@ -73,7 +73,7 @@ class Scheduler {
         add_edges_of_exchanges();
     }
 
-    /// What overwrites a rank's own part of parameters does it behind all who read them, but for
+    /// Nodes that overwrite a rank's own part of parameters do it behind all who read them, but for
     /// the exchange that makes them whole again.
     void add_edges_of_parts() {
         for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
@@ -91,7 +91,7 @@ class Scheduler {
     /// Those of batch statistics, whose sums are there before the gradients' nodes or between them,
     /// have an order of their own: none of them holds up a gradient that is ready before.
     void add_edges_of_exchanges() {
-        // Of the same operator, of gradients and of statistics.
+        // The update before of the same operator, of gradients and of statistics.
         std::unordered_map<Symbol, std::size_t> before[2];
         for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
             const Node& node = graph_.nodes[n];
@@ -129,7 +129,7 @@ class Scheduler {
                 std::upper_bound(starts_of_statistics_.begin(), starts_of_statistics_.end(), n);
             if (next != starts_of_statistics_.end()) return 4 * static_cast<Key>(*next) + 3;
         }
-        // What is exchanged is waited for: a gradient that is moved for memory holds up its bucket.
+        // An exchanged gradient is waited for: one that is moved for memory holds up its bucket.
         if (exchanges_ || !only_updates_read(node)) return own;
         return key_of_gradient(n, own);
     }

@@ -1,5 +1,5 @@
 #pragma once
-/// What times say about kernels: the one place that decides by them.
+/// The choice between kernels by measured times, in one place.
 
 #include <span>
 #include <vector>
@@ -13,14 +13,15 @@ namespace dtnn::compiler {
 /// overlap: three quarters of its calls took less than three quarters of the other's.
 inline constexpr double kLeastGain = 0.05;
 
-/// What a compilation asks of kernels beyond that they can do their problems.
+/// The wishes of a compilation for kernels, beyond that they can do their problems.
 struct KernelWishes {
     bool reference_only = false;
     bool blis = false;                      ///< BLIS's kernels wherever they can do the problem
     const TuningHistory* tuning = nullptr;  ///< null: nothing was measured
     std::string processor = {};             ///< of the machine that the plan is for
 
-    /// What was measured of the problem with these kernels on that processor; null: nothing.
+    /// The times that were measured of the problem with these kernels on that processor; null:
+    /// none.
     const TuningEntry* measured_of(const kernels::Problem& problem) const;
 };
 

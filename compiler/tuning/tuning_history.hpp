@@ -22,7 +22,8 @@
 
 namespace dtnn::compiler {
 
-/// What calls of a kernel took, in seconds; the quartiles are what a comparison must leave behind.
+/// The times of calls of a kernel, in seconds; the quartiles are what a comparison must leave
+/// behind.
 struct KernelTime {
     std::string kernel;
     double median = 0;

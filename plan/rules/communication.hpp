@@ -1,5 +1,5 @@
 #pragma once
-/// What an update of a plan exchanges between ranks, in a few figures for people.
+/// The exchanges of an update between ranks, in a few figures for people.
 
 #include <cstdint>
 #include <string>
@@ -22,8 +22,8 @@ struct Communication {
     std::int64_t wire_bytes = 0;  ///< that each rank sends, on Target::ranks ranks
     double seconds = 0;           ///< foreseen for all of them, one after the other
 };
-/// What the training program exchanges or, with local steps, the one that synchronises. For a plan
-/// without data parallelism only the batch is not zero.
+/// The exchanges of the training program or, with local steps, of the one that synchronises. For a
+/// plan without data parallelism only the batch is not zero.
 Communication communication_of(const Plan& plan);
 
 /// Whether the exchange is one of synchronised batch statistics.

@@ -30,7 +30,7 @@ inline constexpr int kSelectionRounds = 4;
 /// Numbers of an exchange that is not "full": their places are 31 bits.
 inline constexpr std::int64_t kMostCompressedElements = (std::int64_t{1} << 31) - kCompressionBlock;
 
-/// What a number becomes depends on which numbers are in its exchange, so bucket_bytes has a part
+/// The rounding of a number depends on which others are in its exchange, so bucket_bytes has a part
 /// in the mathematics.
 bool depends_on_buckets(const Parallel& parallel);
 

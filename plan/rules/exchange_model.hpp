@@ -1,5 +1,5 @@
 #pragma once
-/// What an exchange between ranks takes: the alpha-beta model of a network. A message of b bytes
+/// The time of an exchange between ranks: the alpha-beta model of a network. A message of b bytes
 /// takes alpha + b * beta seconds.
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace dtnn::plan {
 
-/// What a machine is taken for that says nothing about its network: 10 Gbit/s Ethernet.
+/// The network of a machine that says nothing about it: 10 Gbit/s Ethernet.
 inline constexpr double kUnknownLatency = 20e-6;     ///< seconds
 inline constexpr double kUnknownBandwidth = 1.25e9;  ///< bytes/s
 
@@ -27,7 +27,7 @@ Link link_of(const Machine& machine);
 /// operations in MPICH", 2005, 4.5.
 double all_reduce_seconds(const Link& link, int ranks, std::int64_t bytes);
 
-/// What each rank sends in it (and receives): 2 (ranks - 1)/ranks bytes.
+/// The bytes that each rank sends in it (and receives): 2 (ranks - 1)/ranks bytes.
 double all_reduce_wire_bytes(int ranks, std::int64_t bytes);
 
 /// The same of an exchange of that kind of plan::Collective: reduce-scatter and all-gather are each

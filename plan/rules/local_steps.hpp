@@ -79,7 +79,8 @@ class LocalSteps {
     std::int64_t batches(int rank) const;
     std::int64_t samples(int rank) const { return samples_[std::size_t(rank)]; }
 
-    /// What a rank takes of a step, of its own order of an epoch where it has data of its own.
+    /// The samples that a rank takes of a step, of its own order of an epoch where it has data of
+    /// its own.
     Part part(int rank, std::int64_t step) const;
     /// The samples of all ranks in the first `steps` steps.
     std::int64_t samples_before(std::int64_t steps) const;

@@ -1,5 +1,5 @@
 #pragma once
-/// What a rank takes of memory, by a plan.
+/// The memory that a rank takes, by a plan.
 
 #include <cstdint>
 #include <string>
@@ -10,17 +10,17 @@ namespace dtnn::plan {
 
 /// Bytes. Samples that a dataset keeps are shared by no ranks.
 struct MemoryNeed {
-    /// Of the machine's memory: the arena, unless the device has memory of its own; prepared
+    /// Bytes of the machine's memory: the arena, unless the device has memory of its own; prepared
     /// batches, what metrics keep, samples; for such a device the host's side of copies.
     std::int64_t host = 0;
-    /// What of it is taken in any case. The rest is what the user's own files may come to: a limit
-    /// that is kept, not a forecast.
+    /// The part of it that is taken in any case. The rest is what the user's own files may come to:
+    /// a limit that is kept, not a forecast.
     std::int64_t certain = 0;
-    /// Of the device's own memory: the arena. What its driver and libraries take for themselves
-    /// comes on top.
+    /// Bytes of the device's own memory: the arena. What its driver and libraries take for
+    /// themselves comes on top.
     std::int64_t device = 0;
 
-    /// What a memory budget is about: the device's memory where it has its own.
+    /// The bytes that a memory budget is about: the device's where it has memory of its own.
     std::int64_t bounded() const { return device > 0 ? device : host; }
 };
 
@@ -30,12 +30,13 @@ MemoryNeed memory_need(const Plan& plan);
 /// "1.2 GiB of the device and 310.0 MiB a rank".
 std::string need_words(const MemoryNeed& need);
 
-/// What a rank takes beside what its plan says: program, libraries, MPI's buffers.
+/// The memory of a rank beside what its plan says: program, libraries, MPI's buffers.
 inline constexpr std::int64_t kBesidePlan = std::int64_t{512} << 20;
-/// What a batch system is asked for, for a rank whose plan says so many bytes of the host, in MiB.
+/// The memory that a batch system is asked for, for a rank whose plan says so many bytes of the
+/// host, in MiB.
 std::int64_t asked_mebibytes(std::int64_t host);
 
-/// What a device with memory of its own copies at once of what is no input or output.
+/// The most that a device with memory of its own copies at once of what is no input or output.
 inline constexpr std::int64_t kCopiedAtOnce = std::int64_t{8} << 20;
 
 }  // namespace dtnn::plan

@@ -25,14 +25,14 @@ struct Part {
 /// Samples of a step of so many ranks.
 std::int64_t global_batch(const Plan& plan, int ranks);
 
-/// What else than the global batch depends on how many ranks share it, for people: "learning rates
-/// are multiplied by the ranks". Empty: the same updates are made but for rounding.
+/// The settings, other than the global batch, that depend on how many ranks share it, for people:
+/// "learning rates are multiplied by the ranks". Empty: the same updates are made but for rounding.
 std::vector<std::string> depends_on_ranks(const Plan& plan);
 
 /// Steps of a pass over `samples` samples: each of them takes a batch on every rank.
 std::int64_t steps_of_pass(std::int64_t samples, std::int64_t batch, int ranks);
 
-/// What `rank` takes of step `step` of a pass.
+/// The samples that `rank` takes in step `step` of a pass.
 Part part_of(std::int64_t samples, std::int64_t batch, std::int64_t step, int rank, int ranks);
 
 /// Samples that all ranks together take of the steps first <= step < last.

@@ -1,5 +1,5 @@
 #pragma once
-/// What backward computes again for want of memory, by a plan.
+/// The steps that backward computes again for want of memory, by a plan.
 
 #include <cstdint>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace dtnn::plan {
 
-/// Of the training program.
+/// Figures of the training program.
 struct Recomputed {
     std::int64_t steps = 0;   ///< that run once more
     std::int64_t flops = 0;   ///< of those

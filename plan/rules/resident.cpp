@@ -22,7 +22,7 @@ std::int64_t all_samples(const Dataset& dataset) {
     return train + dataset.test_samples;
 }
 
-/// What a class's name takes while a table is read.
+/// The memory of a class's name while a table is read.
 constexpr std::int64_t kClassName = 512;
 /// The path of an image below its dataset (PATH_MAX), and its entry in the index.
 constexpr std::int64_t kImageEntry = 4096 + 64;
@@ -94,7 +94,7 @@ std::int64_t resident_bytes(const Dataset& dataset, DType numbers) {
     const std::int64_t held = dataset.validation_files ? dataset.validation_samples : 0;
     const std::int64_t files =
         held > 0 ? saturating_sum({kept(samples - held), kept(held)}) : kept(samples);
-    // Where a share of the samples is the test's, a list says which.
+    // A list says which samples are the test's, where a share of them is.
     const std::int64_t lists =
         dataset.attributes.contains("test_share")
             ? saturating_product({samples, std::int64_t(sizeof(std::int64_t))})

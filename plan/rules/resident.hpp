@@ -1,6 +1,6 @@
 #pragma once
-/// What a dataset's source keeps in memory: the compiler books it, the runtime checks that the plan
-/// has booked enough, both by this formula.
+/// The memory of a dataset's source: the compiler books it, the runtime checks that the plan has
+/// booked enough, both by this formula.
 
 #include <cstdint>
 
@@ -24,14 +24,14 @@ std::int64_t most_pixels(const Dataset& dataset);
 /// that do not compress, and profiles, thumbnails and the like.
 std::int64_t most_image_file(std::int64_t pixels);
 
-/// What one worker takes besides for the largest image: its file, what the decoder writes, and its
-/// channels as floats.
+/// The memory of one worker besides, for the largest image: its file, what the decoder writes, and
+/// its channels as floats.
 std::int64_t decoding_bytes(const Dataset& dataset);
 
 /// Both, with as many workers as the plan has: Memory::samples.
 std::int64_t sample_bytes(const Plan& plan);
 
-/// What of it is certain: samples of a known form.
+/// The certain part of it: samples of a known form.
 std::int64_t certain_sample_bytes(const Plan& plan);
 
 }  // namespace dtnn::plan

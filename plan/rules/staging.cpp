@@ -21,7 +21,7 @@ StagedSample staged_sample(const Plan& plan) {
     if (classes)
         sample.labels =
             saturating_product({element_count(plan.dataset.label_shape), size_of(DType::i32)});
-    // Where the sample is its own label, it is mixed with it.
+    // A sample that is its own label is mixed with it.
     if (plan.dataset.label_kind != LabelKind::input && (!classes || mixes_samples(plan.dataset)))
         sample.targets = saturating_product({plan.dataset.classes, real});
     return sample;
@@ -29,7 +29,7 @@ StagedSample staged_sample(const Plan& plan) {
 
 namespace {
 
-/// Of a sample on its way through the transforms.
+/// The most channels of a sample on its way through the transforms.
 std::int64_t most_channels(const Dataset& dataset) {
     std::int64_t most = 1;
     for (const Dims* shape : {&dataset.stored_shape, &dataset.shape})
@@ -58,7 +58,7 @@ std::int64_t largest_sample(const Dataset& dataset) {
 std::int64_t order_bytes(const Dataset& dataset) {
     const std::int64_t kept = dataset.test_as_validation ? 0 : dataset.validation_samples;
     const std::int64_t pool = dataset.source_train_samples - kept;
-    // What an epoch draws from the pool besides whole rounds of it.
+    // The samples that an epoch draws from the pool besides whole rounds of it.
     const std::int64_t part = pool > 0 && dataset.train_samples % pool != 0 ? pool : 0;
     return saturating_product({saturating_sum({pool, dataset.validation_samples,
                                                dataset.test_samples, dataset.train_samples, part}),
@@ -91,7 +91,7 @@ std::int64_t staging_bytes(const Plan& plan) {
     const std::int64_t sample_bytes =
         saturating_sum({sample.pixels, sample.labels, sample.targets});
     const std::int64_t elements = largest_sample(plan.dataset);
-    // Where pixels have labels, these move along.
+    // Labels of pixels move along.
     const bool labelled =
         plan.dataset.label_kind == LabelKind::classes && !plan.dataset.label_shape.empty();
     const std::int64_t labels = labelled ? elements / most_channels(plan.dataset) : 0;

@@ -1,6 +1,6 @@
 #pragma once
-/// What the data pipeline takes besides the arena: the compiler books it, the runtime checks that
-/// the plan has booked enough, both by this formula.
+/// The memory of the data pipeline besides the arena: the compiler books it, the runtime checks
+/// that the plan has booked enough, both by this formula.
 
 #include <cstdint>
 
@@ -54,8 +54,8 @@ Stretch input_stretch(const Plan& plan);
 /// the one that a transform writes (32-bit floats), and the labels of their pixels.
 std::int64_t staging_bytes(const Plan& plan);
 
-/// What rank 0 gathers for a checkpoint: states that ranks have in parts, whole, and of those that
-/// each rank has of its own the others'.
+/// The bytes that rank 0 gathers for a checkpoint: states that ranks have in parts, whole, and of
+/// those that each rank has of its own the others'.
 std::int64_t gathered_bytes(const Plan& plan);
 
 }  // namespace dtnn::plan

@@ -12,7 +12,7 @@
 
 namespace dtnn::tools {
 
-/// What people want with a command; `--help` groups by it, in this order.
+/// The wishes that bring people to a command; `--help` groups by them, in this order.
 enum class Purpose { prepare, look, compare, measure, run, use, learn, shell };
 std::string_view title_of(Purpose purpose);
 /// Those that programs have, in order.

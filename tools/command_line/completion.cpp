@@ -148,7 +148,7 @@ void Completion::value_of(const OptionInfo& option, const std::string& prefix) {
     files(kinds);
 }
 
-/// What the shell has to look for itself.
+/// The words that the shell has to look for itself.
 void Completion::files(const Words& kinds) {
     Words endings;
     bool any = false, folders = false;

@@ -1,5 +1,5 @@
 #pragma once
-/// What may stand for the last word of a command line, and the scripts that ask for it from bash,
+/// The words that may stand last on a command line, and the scripts that ask for them from bash,
 /// zsh and fish.
 
 #include <string>

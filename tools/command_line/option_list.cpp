@@ -254,7 +254,7 @@ std::string OptionList::read(const std::vector<std::string>& words) {
         return fmt::format("nothing more is expected at `{}`", reader_->remaining().front());
     } catch (const CLI::RequiredError& error) {
         std::string text = error.what();
-        // Of an option: "--weights is required"
+        // The library says of an option: "--weights is required"
         return text.substr(0, text.find(" is required")) + " is missing";
     } catch (const CLI::ParseError& error) {
         return error.what();

@@ -1,5 +1,5 @@
 #pragma once
-/// What a command takes: each argument and option says what it is called, what its value is, and
+/// The arguments and options of a command: each says what it is called, what its value is, and
 /// where the value goes. Help, manual pages, completion and suggestions read what is said here; the
 /// library that reads command lines is known to this folder only.
 
@@ -23,9 +23,9 @@ struct OptionInfo {
     std::string names;  ///< as declared: "SPEC", "-o,--output", "--requeue,!--no-requeue"
     std::vector<std::string> flags;  ///< "-o", "--output"; none of an argument
     std::string doc;                 ///< without a full stop
-    /// What stands for the value: one of choices, or a word whose parts (`SPEC|PLAN`) say what may
-    /// be there: SPEC, PLAN, FILE, DATA, FOLDER, RUN, WORD; others say it to people alone. Empty:
-    /// none is taken.
+    /// The name of the value: one of choices, or a word whose parts (`SPEC|PLAN`) say what may be
+    /// there: SPEC, PLAN, FILE, DATA, FOLDER, RUN, WORD; others say it to people alone. Empty: none
+    /// is taken.
     std::string value;
     std::vector<std::string> choices;  ///< it must be one of these; empty: anything
     std::vector<std::string> offers;   ///< what it may be among other things
@@ -66,8 +66,8 @@ class OptionList {
     OptionList(const OptionList&) = delete;
     OptionList& operator=(const OptionList&) = delete;
 
-    /// What stands on the command line by itself. `kind` is what may stand there, where the name
-    /// does not say it: "SPEC|PLAN".
+    /// Declares an argument, which stands on the command line by itself. `kind` is what may stand
+    /// there, where the name does not say it: "SPEC|PLAN".
     void argument(const char* name, std::string& value, const std::string& doc,
                   bool required = true, const char* kind = "");
     void arguments(const char* name, std::vector<std::string>& values, const std::string& doc,
@@ -110,7 +110,7 @@ class OptionList {
 
     // ---- once the command line has been read
 
-    /// What was given for it, word by word ("true" of a flag); empty: it was not given.
+    /// The words that were given for it ("true" of a flag); empty: it was not given.
     std::vector<std::string> given(std::string_view name) const;
     bool has(std::string_view name) const { return !given(name).empty(); }
 

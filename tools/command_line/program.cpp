@@ -31,7 +31,7 @@ std::string suggestion(const std::string& word, const Words& candidates) {
     return "";
 }
 
-/// What a command's words ask for before they are read.
+/// The requests that a command's words make before they are read.
 struct Scan {
     bool help = false, version = false;
     Words unknown;  ///< options that it does not have

@@ -26,13 +26,13 @@ struct ProgramFacts {
     /// `-`, where nothing else would be meant by that.
     std::string implied;
     bool implied_by_all = false;
-    /// What `-` becomes where a spec or a plan is named, and what then reads it, before the command
-    /// is carried out; empty: `-` is the name of a file.
+    /// The file that `-` becomes where a spec or a plan is named, and what then reads it, before
+    /// the command is carried out; empty: `-` is the name of a file.
     std::string standard_input = {};
     std::function<void()> read_standard_input = {};
     std::vector<Example> examples;
     std::vector<EnvironmentVariable> environment;
-    /// What may stand for SPEC or WORD, for completion.
+    /// The words that may stand for SPEC or WORD, for completion.
     std::function<std::vector<std::string>(const std::string& kind)> names = {};
     /// Text for standard output, for standard error (lines), and for a file, in the program's way.
     std::function<void(std::string_view text)> print;
@@ -81,15 +81,15 @@ class Program {
 
     static bool asks_for_help(std::string_view word) { return word == "--help" || word == "-h"; }
 
-    /// What `help` prints of these words: a command, a group of them, or nothing, the program. The
-    /// exit code.
+    /// Prints what `help` says of these words: a command, a group of them, or none, the program.
+    /// Gives the exit code.
     int answer_help(const std::vector<std::string>& words) const;
 
   private:
     int unknown_command(const std::string& word, const std::string& group) const;
     int usage(const std::string& what, const std::string& help) const;
-    /// What is said of a word that a `--set` should have: `training.epochs=3`, or a value that
-    /// stands behind a path by itself. Empty: it is none.
+    /// The help for a word that a `--set` should have: `training.epochs=3`, or a value that stands
+    /// behind a path by itself. Empty: it is none.
     std::string help_of_setting(const std::string& word, const OptionList& options) const;
     int read(const Found& found, const std::vector<std::string>& words) const;
 

@@ -119,7 +119,8 @@ class ElementwiseFuser {
         return result;
     }
 
-    /// Of `own` over what its first operands have become, `next` and operands that are read.
+    /// The depth of `own` over what its first operands have become, `next` and operands that are
+    /// read.
     static int depth_with(const Expression& own, std::vector<Expression> replacements,
                           const Expression& next) {
         replacements.push_back(next);

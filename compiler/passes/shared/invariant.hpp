@@ -1,5 +1,5 @@
 #pragma once
-/// What depends on parameters only, and so on no sample.
+/// Values that depend on parameters only, and so on no sample.
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What the passes around the optimizer share: gradients as the graph's outputs, states beside
+/// The parts of the graph around the optimizer: gradients as the graph's outputs, states beside
 /// parameters, inputs of one number.
 
 #include <string>

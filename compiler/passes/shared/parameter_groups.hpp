@@ -1,5 +1,5 @@
 #pragma once
-/// What the training's parameter groups say about a parameter: the first group whose pattern
+/// The settings of the training's parameter groups for a parameter: the first group whose pattern
 /// matches its name counts, and nothing else does.
 
 #include <string>
@@ -17,8 +17,8 @@ bool is_frozen(const plan::Training& training, const std::string& parameter);
 plan::Attributes optimizer_attributes_of(const plan::Training& training,
                                          const std::string& parameter);
 
-/// What the learning rate of a batch is multiplied by for the parameter: the group's
-/// `learning_rate_scale`, so that schedules act on every group.
+/// The factor of a batch's learning rate for the parameter: the group's `learning_rate_scale`, so
+/// that schedules act on every group.
 double learning_rate_scale_of(const plan::Training& training, const std::string& parameter);
 
 }  // namespace dtnn::compiler

@@ -75,7 +75,7 @@ class Measures {
             {output, append(op, std::move(inputs), Phase::metric, std::move(attributes), output)});
     }
 
-    /// What predictions should be, as rows of numbers.
+    /// The numbers that predictions should be, as rows.
     ValueId targets() {
         if (targeted_) return answers_;
         if (!one_hot_.valid())
@@ -86,8 +86,7 @@ class Measures {
         return one_hot_;
     }
 
-    /// Of the predictions where the loss takes them as they are, of their sigmoid where it takes
-    /// logits.
+    /// The predictions where the loss takes them as they are, their sigmoid where it takes logits.
     ValueId probabilities() {
         if (loss_->name != "binary_cross_entropy_with_logits") return predictions_;
         if (!sigmoid_.valid())
@@ -122,7 +121,8 @@ class Measures {
     std::vector<double> equal_weights() const {
         return std::vector<double>(std::size_t(type().dims[1]), 1.0);
     }
-    /// Where some labels do not count, the mean is over the others: one by weights that are equal.
+    /// The weights of labels. Equal ones make the mean one over the labels that count, where some
+    /// do not.
     std::vector<double> weights_of_labels() const {
         std::vector<double> weights = class_weights(context_.training.loss_attributes);
         if (weights.empty() && context_.ignores_labels) weights = equal_weights();

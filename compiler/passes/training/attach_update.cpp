@@ -16,7 +16,7 @@ struct State {
     plan::Initializer initializer = {};
 };
 
-/// What an optimizer is in the graph: its operator, the operator's attributes, its states.
+/// An optimizer in the graph: its operator, the operator's attributes, its states.
 struct Rule {
     const char* op;
     Attributes attributes;

@@ -13,7 +13,8 @@ namespace {
 
 class Differentiator;
 
-/// What the rule of one forward node sees. The node is held by value: emitting moves the nodes.
+/// The view that the rule of one forward node has. The node is held by value: emitting moves the
+/// nodes.
 class Context final : public GradientContext {
   public:
     Context(Differentiator& all, const Node& node) : all_(all), node_(node) {}
@@ -81,7 +82,7 @@ class Differentiator {
     bool begins(const Node& node) const {
         return std::find(node.outputs.begin(), node.outputs.end(), loss_) != node.outputs.end();
     }
-    /// What gradients are multiplied by where backward begins.
+    /// The factors of gradients where backward begins.
     ValueList factors(DType dtype) {
         ValueList all;
         if (weighs_) all.push_back(share(dtype));

@@ -12,8 +12,8 @@ namespace dtnn::compiler {
 namespace {
 
 constexpr int kNever = std::numeric_limits<int>::max();
-/// Of the operands of a repeated node, those that are this small beside the largest value of the
-/// graph are kept for it.
+/// The operands of a repeated node that are this small beside the largest value of the graph are
+/// kept for it.
 constexpr std::int64_t kSmallShare = 4096;
 
 bool is_behind(const Node& node) {
@@ -211,7 +211,8 @@ class Recomputer {
             if (storage_[v] == ValueId(v)) add(lives[v], bytes_of(ValueId(v)));
             add(again[v], bytes_of(ValueId(v)));
         }
-        // What is written over an operand that nobody reads later takes no place of its own there.
+        // A value that is written over an operand which nobody reads later takes no place of its
+        // own there.
         for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
             const Node& node = graph_.nodes[n];
             for (const auto& [output, input] : op(node.op).in_place) {

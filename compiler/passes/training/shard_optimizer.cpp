@@ -95,7 +95,7 @@ class Sharder {
             const Node& node = graph_.nodes[n];
             if (node.op == kSquareSum) continue;
             if (node.op == kGradientScale) {
-                // What else reads it, the scale of the loss, comes behind the new one.
+                // The other reader of it, the scale of the loss, comes behind the new one.
                 waits[node.outputs[0].index()] = true;
                 continue;
             }
@@ -113,7 +113,7 @@ class Sharder {
         return later;
     }
 
-    /// What the operands behind the gradient are, states apart: updates of one bucket share them.
+    /// The operands behind the gradient, states apart: updates of one bucket share them.
     std::vector<ValueId> shared_operands(const Node& node) const {
         std::vector<ValueId> shared;
         for (std::size_t i = kOthers; i < node.inputs.size(); ++i)
@@ -221,7 +221,7 @@ class Sharder {
         return factor;
     }
 
-    /// Of the gradients' parts, over all ranks.
+    /// The square sums of the gradients' parts, over all ranks.
     ValueList reduced_square_sums(Rewriter& r) const {
         Node start, wait;
         start.op = "all_reduce_start";
