@@ -1,6 +1,6 @@
 #pragma once
-/// Where a plan's tensors lie and its steps are computed. Who uses a device does not know which one
-/// it is.
+/// The device on which a plan's tensors lie and its steps are computed. Who uses it does not know
+/// which one it is.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,17 +29,17 @@ class DeviceStep {
     virtual void run() = 0;
 };
 
-/// What goes to a program's input before a run, or comes from its output behind it.
+/// A copy to a program's input before a run, or from its output behind it.
 struct Transfer {
     std::byte* memory = nullptr;  ///< the device's
     std::int64_t bytes = 0;
-    /// Of an input: room for it while the run before reads its own; null where the memory is the
+    /// The room for an input while the run before reads its own; null where the memory is the
     /// host's. Inputs of all programs lie there as they lie in the plan's memory.
     std::byte* ahead = nullptr;
 };
 
-/// What the device could not do, from whatever puts work on it; the executor adds which step it
-/// was.
+/// The failure of the device at something, from whatever puts work on it; the executor adds which
+/// step it was.
 struct DeviceError {
     Exit exit = Exit::failed;
     std::string fact, help;
@@ -50,7 +50,7 @@ struct DeviceError {
 class DeviceProgram {
   public:
     virtual ~DeviceProgram() = default;
-    /// Where the host writes an input and reads an output, by their numbers.
+    /// The memory where the host writes an input and reads an output, by their numbers.
     virtual std::byte* input(std::size_t i) = 0;
     virtual std::byte* output(std::size_t i) = 0;
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostLoops = 4096;
 
-/// What machine code depends on besides its loop: where in the list of functions each is.
+/// The facts that machine code depends on besides its loop: where in the list of functions each is.
 std::string key_of(const std::string& loop) {
     return fmt::format("{}:{}{}", kernels::kCodegenVersion,
 #define DTNN_TERM(name, operands, form, value) #name " "
@@ -32,7 +32,7 @@ std::string code_folder() {
     return folder.empty() ? "" : folder + "/codegen";
 }
 
-/// Of the process, by DTNN_CODEGEN; null: it is off.
+/// The code of the process, by DTNN_CODEGEN; null: it is off.
 std::unique_ptr<GeneratedCode> code_by_environment() {
     const char* const text = std::getenv("DTNN_CODEGEN");
     const std::string_view value = text == nullptr ? "on" : text;

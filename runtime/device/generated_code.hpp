@@ -32,7 +32,7 @@ const kernels::Generator* cuda_generator(std::string& lacking);
 /// The loop of a kernel's problem; nothing: it has no expression that code is made for.
 std::optional<kernels::Loop> loop_of(const kernels::Problem& problem);
 
-/// What has come of the loops that were asked for so far.
+/// The numbers of loops that were asked for so far, by what came of them.
 struct CodeFigures {
     int made = 0;
     int found = 0;        ///< on disk

@@ -1,5 +1,5 @@
 #pragma once
-/// What the commands of dtnn-run do; commands/ has their options.
+/// The commands of dtnn-run; commands/ has their options.
 
 #include <cstdint>
 #include <string>
@@ -55,7 +55,7 @@ int weights_list_command(const Options& options);
 int weights_export_command(const Options& options);
 int weights_import_command(const Options& options);
 int bench_command(const Options& options);
-/// What every rank of `ranks` would do, without doing it; see runtime/train/dry_run.hpp.
+/// Tells what every rank of `ranks` would do, without doing it; see runtime/train/dry_run.hpp.
 int dry_run_command(const Options& options);
 int report_command(const Options& options);
 /// Trains a sweep's plans one after the other; see sweep_command.cpp.

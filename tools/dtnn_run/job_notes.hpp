@@ -1,7 +1,7 @@
 #pragma once
-/// What ranks leave for the process that has started them (start_job.hpp): a file of lines, whose
-/// path is in the environment. The launcher between them hands on no more than an exit code, and
-/// after a signal not even that: Hydra may then end with 0 although all ranks ended with 75.
+/// Notes that ranks leave for the process that has started them (start_job.hpp): a file of lines,
+/// whose path is in the environment. The launcher between them hands on no more than an exit code,
+/// and after a signal not even that: Hydra may then end with 0 although all ranks ended with 75.
 ///
 /// Only ranks of that process's host can leave notes; where there are none, less is told.
 
@@ -10,7 +10,7 @@
 
 namespace dtnn {
 
-/// What was left.
+/// The notes that were left.
 struct Notes {
     std::optional<int> code;  ///< rank 0's exit code
     std::string run;          ///< the run's folder, once it is there

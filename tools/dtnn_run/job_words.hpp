@@ -14,15 +14,16 @@ namespace dtnn {
 /// shows is its own.
 std::string shared_words(const std::string& command, const tools::OptionList& list);
 
-/// Where the options ask for several ranks, or for new tries: starts them, and ends with the code
-/// of the ranks, or of the one that may be started again. Returns where they do not.
+/// Starts several ranks, or new tries, where the options ask for them, and ends with the code of
+/// the ranks, or of the one that may be started again. Returns where they do not.
 void start_job_if_asked(const std::string& command, const tools::OptionList& list,
                         const Options& options);
 
 /// Standard input is read by one process: where several were started, SharedRunError (exit 2).
 void require_own_input();
 
-/// What ranks do not share, every rank would do, into the same file: SharedRunError (exit 2).
+/// Throws SharedRunError (exit 2) for work that ranks do not share: every rank would do it, into
+/// the same file.
 void require_one_process(const std::string& command);
 
 }  // namespace dtnn

@@ -45,9 +45,9 @@ using Clock = std::chrono::steady_clock;
 /// A rank that is stopped when it is asked to end gets so long.
 constexpr std::chrono::seconds kStoppedRank{10};
 
-/// What the system sends a process when its parent ends: a process that is stopped takes no other
-/// signal but SIGKILL, which would leave no time for last words. Who is sent it looks at its
-/// parent, because others send it too.
+/// The signal that the system sends a process when its parent ends: a process that is stopped takes
+/// no other signal but SIGKILL, which would leave no time for last words. A process that is sent it
+/// looks at its parent, because others send it too.
 constexpr int kParentGone = SIGCONT;
 
 /// For the handler, which may not make it: the line that a rank leaves when its parent is killed.
@@ -167,12 +167,12 @@ std::optional<int> watch_rank() {
         std::signal(SIGPIPE, SIG_IGN);
         return watch(rank, started, awaited, launcher);
     }
-    // Where no process can be made the rank goes on by itself.
+    // A rank goes on by itself where no process can be made.
     if (rank == 0) {
         prepare_last_words(started, parent);
         prctl(PR_SET_PDEATHSIG, kParentGone);
         if (getppid() != parent) _exit(int(Exit::failed));
-        // What is sent to the launcher's process group reaches the parent, which passes it on.
+        // A signal to the launcher's process group reaches the parent, which passes it on.
         setpgid(0, 0);
     }
     sigprocmask(SIG_SETMASK, &before, nullptr);

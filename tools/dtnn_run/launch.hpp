@@ -5,10 +5,10 @@
 
 namespace dtnn {
 
-/// What the parent of a rank is called in /proc.
+/// The name of a rank's parent in /proc.
 constexpr const char* kWatcherName = "dtnn-run-watch";
 
-/// Where this process is one rank of several: forks, before anything else is done, and the child
+/// Forks where this process is one rank of several, before anything else is done, and the child
 /// goes on as the rank. The parent waits for it, passes signals on, and when a signal has killed it
 /// (SIGKILL for want of memory, say), which the rank itself cannot tell any more, says which rank
 /// it was. Its exit code goes through; after one that ends the job the launcher is told to end the

@@ -16,7 +16,7 @@ namespace dtnn {
 struct ProcessState {
     std::string name;
     char state = '?';  ///< as in /proc/PID/stat
-    /// What a debugger holds (t) is not.
+    /// A process that a debugger holds (t) is not.
     bool stopped() const { return state == 'T'; }
 };
 std::optional<ProcessState> state_of(pid_t process);

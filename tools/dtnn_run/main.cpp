@@ -120,7 +120,7 @@ int main(int argc, char** argv) {
     dtnn::begin_allocation_count();
     dtnn::runtime::install_signal_handlers();
     const int code = run_or_report(argc, argv);
-    // What has gone wrong is said; the other ranks may still wait for this one.
+    // The failure has been told; the other ranks may still wait for this one.
     if (code != int(Exit::done) && code != int(Exit::interrupted)) dtnn::runtime::end_job(code);
     return code;
 }

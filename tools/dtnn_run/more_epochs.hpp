@@ -23,8 +23,8 @@ struct EndedTraining {
 /// are asked for, with them.
 std::vector<EndedTraining> ended_trainings(const Options& options);
 
-/// Where each rank has data of its own: what `opened` knows of the rank's, the ended plan has, too.
-/// It is in no file.
+/// Gives the ended plan what `opened` knows of the rank's data, where each rank has data of its
+/// own. It is in no file.
 void take_data(EndedTraining& ended, const plan::Plan& opened);
 
 /// Keeps their plans in the run's folder, where they are not kept yet.
@@ -48,17 +48,17 @@ runtime::LoadedPlan plan_of_more_epochs(const Options& options, runtime::LoadedP
 std::vector<std::string> ended_identities(const std::vector<EndedTraining>& ended,
                                           const plan::Plan& plan);
 
-/// What begins with a checkpoint's state.
+/// A training that begins with a checkpoint's state.
 struct AnotherTraining {
     bool begins = false;                ///< the state is the end of a training that had ended
     std::vector<std::string> spanning;  ///< types of the schedules that span all epochs
     std::vector<std::string> lines;     ///< for people: how the mathematics changes
 };
 
-/// Where a training ended with the state, the plan's schedules take that over without what ended
-/// it. `identity` is that of the training that the checkpoint is of: a RunError (exit 5) where that
-/// is another one, the state stands before its end, and schedules span all epochs, so that it would
-/// go another way from there.
+/// Begins a training with the state in which others ended: the plan's schedules take it over
+/// without what ended it. `identity` is that of the training that the checkpoint is of: a RunError
+/// (exit 5) where that is another one, the state stands before its end, and schedules span all
+/// epochs, so that it would go another way from there.
 AnotherTraining begin_another_training(const std::vector<EndedTraining>& ended,
                                        const plan::Plan& plan, int ranks,
                                        const std::string& identity, runtime::TrainingState& state);

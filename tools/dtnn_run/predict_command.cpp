@@ -1,4 +1,4 @@
-/// What a network says about files, or about a split of its dataset.
+/// Predictions for files, or for a split of the dataset.
 
 #include <fmt/format.h>
 

@@ -41,7 +41,7 @@ std::string page_of_run(const std::string& folder) {
         {&*read.plan, &history, folder, table, is_there(folder + "/checkpoints/latest")});
 }
 
-/// Where the page is written when nobody says where.
+/// The path of the page when nobody says one.
 std::string usual_path(const std::string& folder, bool one_run, std::size_t given) {
     const bool has_room = one_run || (given == 1 && is_there(folder + "/" + plan::kSweepIndex));
     return has_room ? folder + "/report.html" : "comparison.html";

@@ -14,7 +14,7 @@ namespace dtnn {
 /// split).
 class SampleLog {
   public:
-    /// Nothing of an earlier run stays in the file, unless this one goes on with it.
+    /// Opens the file. Nothing of an earlier run stays in it, unless this one goes on with it.
     SampleLog(const std::string& path, int rank, int ranks, bool goes_on);
 
     /// The run goes on after this step: what it had logged behind it, which comes again, goes.

@@ -48,7 +48,7 @@ int with_ranks(const Options& options, const std::function<int(Communicator&)>& 
 
 namespace {
 
-/// What all throw alike is told once.
+/// An error that all throw alike is told once.
 void agree_on(Communicator& communicator, const std::vector<Fact>& facts) {
     try {
         check_contract(communicator, facts);
@@ -58,7 +58,7 @@ void agree_on(Communicator& communicator, const std::vector<Fact>& facts) {
     }
 }
 
-/// What the ranks have got, held against what the plan asks for: rank 0 warns of what costs speed;
+/// Holds what the ranks have got against what the plan asks for: rank 0 warns of what costs speed;
 /// what cannot work all ranks find alike.
 void check_surroundings(Communicator& communicator, Start& start) {
     const Surroundings mine = find_surroundings();

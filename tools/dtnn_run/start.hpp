@@ -1,5 +1,5 @@
 #pragma once
-/// What the commands of dtnn-run share.
+/// The beginning of the commands of dtnn-run, which they share.
 
 #include <functional>
 #include <memory>
@@ -46,7 +46,7 @@ std::unique_ptr<runtime::SampleSource> open_together(
 /// "xxh3:0123456789abcdef"
 std::string dataset_hash(const runtime::SampleSource& source);
 
-/// What a rank trains on: the dataset that all share, or one of its own.
+/// The data that a rank trains on: the dataset that all share, or one of its own.
 struct OpenData {
     std::unique_ptr<runtime::SampleSource> source;
     std::string hash;                   ///< over all ranks' datasets, where each has its own

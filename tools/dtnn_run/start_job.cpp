@@ -141,7 +141,7 @@ pid_t Job::start(const Words& words) const {
     const int nothing = open("/dev/null", O_RDONLY);
     if (nothing >= 0) dup2(nothing, STDIN_FILENO);
     if (request_.answers_are_notes) dup2(STDERR_FILENO, STDOUT_FILENO);
-    // What this program ignores, mpiexec and the ranks would ignore from the beginning.
+    // A signal that this program ignores, mpiexec and the ranks would ignore from the beginning.
     for (const int signal : {SIGPIPE, SIGXFSZ, SIGTERM, SIGINT, SIGUSR1})
         std::signal(signal, SIG_DFL);
     sigprocmask(SIG_SETMASK, &before_, nullptr);

@@ -16,7 +16,7 @@ struct JobRequest {
     /// folder.
     std::function<std::vector<std::string>(const std::string& run, bool begun)> words_again;
     std::string run;  ///< the run's folder where it is known from the beginning
-    /// What the ranks answer is a note to who has asked this process: it goes to standard error.
+    /// The ranks' answers are notes to who has asked this process: they go to standard error.
     bool answers_are_notes = false;
 };
 

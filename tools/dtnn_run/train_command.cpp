@@ -53,7 +53,7 @@ void TrainRun::announce() {
     if (!first()) return;
     const int ranks = communicator_.ranks();
     std::int64_t samples = plan().dataset.train_samples;
-    // What an epoch sees, where ranks have data of their own.
+    // The samples that an epoch sees, where ranks have data of their own.
     if (const plan::LocalSteps* local = session_->local_steps())
         samples = local->samples_before(local->steps());
     progress_->say(fmt::format(
@@ -187,8 +187,8 @@ int TrainRun::finish(const TrainingResult& result) {
 }
 
 int TrainRun::train_and_finish() {
-    // What it began with is in no plan: a run that is killed before its first checkpoint would not
-    // find it again.
+    // The weights that it began with are in no plan: a run that is killed before its first
+    // checkpoint would not find them again.
     if (!options_.weights.empty()) {
         TrainingState beginning;
         beginning.ranks = communicator_.ranks();

@@ -61,7 +61,7 @@ void TrainRun::open_folder() {
     if (!options_.trace.empty()) trace_.emplace(session_->executor());
 }
 
-/// What rank 0 has read, on all ranks.
+/// The state that rank 0 has read, on all ranks.
 std::optional<TrainingState> TrainRun::of_first(const std::optional<TrainingState>& state) {
     if (communicator_.ranks() == 1) return state;
     const auto all = communicator_.all_gather(
@@ -160,7 +160,7 @@ void TrainRun::go_on() {
     state_ = at_ranks(plan(), newest->state, communicator_.ranks());
     keep_ended_plans(folder_->path(), ended_);
     keep_plan(plan_is_gone ? "" : newest->plan);
-    // What the training before ended with is a result, whatever becomes of this one.
+    // The end of the training before is a result, whatever becomes of this one.
     const std::int64_t told =
         another.begins
             ? bytes_of_ended(read_file(folder_->history(), kMostHistoryBytes, "a history"),

@@ -1,6 +1,6 @@
 #pragma once
-/// Who is told of a training while it runs: on rank 0 the history and the screen, on the others
-/// nobody but the log of samples.
+/// The reports of a training while it runs: on rank 0 to the history and the screen, on the others
+/// to nobody but the log of samples.
 
 #include <cstdint>
 #include <string>
@@ -25,7 +25,7 @@ class RankReport : public runtime::TrainingObserver {
     SampleLog* log_;
 };
 
-/// What a run's history says of its beginning.
+/// The facts that a run's history says of its beginning.
 struct RunBeginning {
     const Start& start;
     std::string dataset;  ///< its hash

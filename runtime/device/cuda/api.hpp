@@ -1,6 +1,6 @@
 #pragma once
-/// What a CUDA device asks of CUDA and of NVIDIA's libraries. libdtnn_cuda.so answers on a device
-/// (cuda/library/), tests/gpu on the host, where every call is written down and looked at.
+/// The calls by which a CUDA device asks CUDA and NVIDIA's libraries. libdtnn_cuda.so answers on a
+/// device (cuda/library/), tests/gpu on the host, where every call is written down and looked at.
 ///
 /// Streams, events and graphs are numbers that the API hands out. What is put on a stream is done
 /// in its order, later; streams wait for each other by events alone. Every call may throw
@@ -62,8 +62,8 @@ class Api {
 
     /// The event happens when what is on the stream by now is done.
     virtual void record(Event event, Stream stream) = 0;
-    /// What is put on the stream from now on begins when the event, as it was recorded last, has
-    /// happened; at once if it never was.
+    /// Makes what is put on the stream from now on begin when the event, as it was recorded last,
+    /// has happened; at once if it never was.
     virtual void wait(Stream stream, Event event) = 0;
     /// The host waits.
     virtual void synchronize(Event event) = 0;
@@ -78,9 +78,9 @@ class Api {
                                 Stream stream) = 0;
     virtual void clear(std::byte* memory, std::int64_t bytes, Stream stream) = 0;
 
-    /// What is put on the stream until the end, and on streams that wait for it, is not done but
-    /// becomes a graph; these streams are waited for by the first before the end. Meanwhile nothing
-    /// is allocated or waited for by the host.
+    /// Begins a capture: what is put on the stream until the end, and on streams that wait for it,
+    /// is not done but becomes a graph; these streams are waited for by the first before the end.
+    /// Meanwhile nothing is allocated or waited for by the host.
     virtual void begin_capture(Stream stream) = 0;
     virtual Graph end_capture(Stream stream) = 0;
     virtual void launch(Graph graph, Stream stream) = 0;

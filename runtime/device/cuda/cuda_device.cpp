@@ -14,7 +14,7 @@
 namespace dtnn::runtime::cuda {
 namespace {
 
-/// What the host reads and writes at once of memory that is not an input or output.
+/// The bytes that the host reads and writes at once of memory that is not an input or output.
 constexpr std::int64_t kPiece = plan::kCopiedAtOnce;
 
 std::string text_of(const ApiFailure& failure) {
@@ -76,7 +76,7 @@ class PinnedMemory {
     std::byte* data_ = nullptr;
 };
 
-/// What the programs of a device share.
+/// The streams that the programs of a device share.
 struct Streams {
     explicit Streams(Api& api)
         : compute(api, api.make_stream()),
@@ -88,7 +88,7 @@ struct Streams {
     Owned<Stream> compute, copies, exchanges;
     Owned<Event> arrived;  ///< the inputs of a run, in the room
     Owned<Event> taken;    ///< from there
-    /// What goes to the room, laid out like it; made with the first program.
+    /// The bytes that go to the room, laid out like it; made with the first program.
     PinnedMemory mirror;
 };
 
@@ -169,7 +169,7 @@ class CudaProgram final : public DeviceProgram {
         try {
             api_.synchronize(streams_.compute.get());
         } catch (const ApiFailure&) {
-            // Nothing runs on a device that has failed.
+            // A device that has failed runs nothing.
         }
     }
     CudaProgram(const CudaProgram&) = delete;
@@ -245,7 +245,7 @@ class CudaProgram final : public DeviceProgram {
             try {
                 Owned<Graph>(api_, api_.end_capture(compute));
             } catch (const ApiFailure&) {
-                // What went wrong before is what is told.
+                // The failure before is what is told.
             }
             throw;
         }

@@ -1,5 +1,5 @@
 #pragma once
-/// What libdtnn_cuda.so and the program agree on. The entry points have C names; the API that they
+/// The entry points that libdtnn_cuda.so and the program agree on have C names; the API that they
 /// give is the C++ class of the same build, which the version stands for.
 
 namespace dtnn::runtime::cuda {

@@ -32,7 +32,7 @@ void declare_ranks(tools::OptionList& list, Options& options, const char* doc) {
 
 namespace {
 
-/// What a program arranges axes as; `doc` says of which file.
+/// Declares the order in which a program arranges axes; `doc` says of which file.
 void declare_layout(tools::OptionList& list, WeightOptions& options, const char* doc) {
     list.text("--layout", options.layout, doc,
               {.choices = {"auto", "own", "torch", "nchw", "nhwc", "nhwc_gpu"}});

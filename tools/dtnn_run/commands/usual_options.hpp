@@ -1,5 +1,5 @@
 #pragma once
-/// What several commands of dtnn-run take, said once.
+/// The options that several commands of dtnn-run take, said once.
 
 #include "tools/command_line/command.hpp"
 #include "tools/dtnn_run/commands.hpp"
@@ -11,7 +11,7 @@ void declare_plan(tools::OptionList& list, Options& options, bool required = tru
 void declare_color(tools::OptionList& list, Options& options);
 /// --format, of commands that print data.
 void declare_format(tools::OptionList& list, Options& options);
-/// What is shown of work that takes long.
+/// Declares what is shown of work that takes long.
 void declare_progress(tools::OptionList& list, Options& options);
 void declare_ranks(tools::OptionList& list, Options& options, const char* doc);
 /// --map, --layout, --match, --keep, --allow-missing, --cast. `optional`: --weights may be left

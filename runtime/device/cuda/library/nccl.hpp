@@ -22,7 +22,7 @@ class Nccl {
     Nccl(const Nccl&) = delete;
     Nccl& operator=(const Nccl&) = delete;
 
-    /// What ranks meet by: one of them makes it.
+    /// The identity that ranks meet by: one of them makes it.
     std::vector<std::byte> make_id() const;
     /// Together, on the current device.
     void join(std::span<const std::byte> id, int rank, int ranks);
