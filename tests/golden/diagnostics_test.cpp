@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -41,7 +42,9 @@ struct SourceFile {
 
 struct Case {
     std::string title;
-    std::string input;  ///< as written, for rewriting
+    std::string written;  ///< what stands before its answers in the corpus, for rewriting
+    bool on_one_line = false;
+    bool brief = false;  ///< where there is help, the message is left out
     std::vector<SourceFile> files;
     std::vector<std::string> settings;
     std::string checked = "spec.yaml";
@@ -95,14 +98,18 @@ std::string expand(const std::string& text) {
     return result;
 }
 
-std::vector<Case> read_cases(const fs::path& path) {
+/// Cases whose specs and answers are written out.
+std::vector<Case> read_whole_cases(const fs::path& path) {
     std::vector<Case> cases;
     std::istringstream lines(read_text(path));
     bool in_expected = false;
     for (std::string line; std::getline(lines, line);) {
         if (line.starts_with("== ")) {
-            cases.emplace_back().title = line.substr(3);
-            cases.back().files.push_back({"spec.yaml", ""});
+            const char* apart = cases.empty() ? "" : "\n";
+            Case& one = cases.emplace_back();
+            one.title = line.substr(3);
+            one.written = apart + line + "\n";
+            one.files.push_back({"spec.yaml", ""});
             in_expected = false;
             continue;
         }
@@ -112,12 +119,10 @@ std::vector<Case> read_cases(const fs::path& path) {
             one.expected += line + "\n";
             continue;
         }
-        if (line == "-----") {
+        one.written += line + "\n";
+        if (line == "-----")
             in_expected = true;
-            continue;
-        }
-        one.input += line + "\n";
-        if (line.starts_with("-- file "))
+        else if (line.starts_with("-- file "))
             one.files.push_back({line.substr(8), ""});
         else if (line.starts_with("-- set "))
             one.settings.push_back(expand(line.substr(7)));
@@ -133,6 +138,107 @@ std::vector<Case> read_cases(const fs::path& path) {
         while (one.expected.ends_with("\n\n"))
             one.expected.pop_back();
     return cases;
+}
+
+void replace_all(std::string& text, std::string_view what, std::string_view by) {
+    for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+        text.replace(at, what.size(), by);
+}
+
+constexpr std::string_view kAnswer = " => ", kMeant = "  (meant ";
+
+/// A line `given  (meant name) => answers` of a section whose spec has an @ where `given` stands.
+Case read_line_case(const std::string& line, const std::string& section, const std::string& frame) {
+    const std::size_t answer = std::min(line.find(kAnswer), line.size());
+    Case one;
+    one.on_one_line = true;
+    one.written = line.substr(0, answer);
+    one.expected = line.substr(std::min(answer + kAnswer.size(), line.size()));
+    std::string given = one.written;
+    one.title = section + ": " + given;
+    if (const std::size_t at = given.find(kMeant); at != std::string::npos) {
+        one.meant = given.substr(at + kMeant.size(), given.size() - at - kMeant.size() - 1);
+        given.resize(at);
+    }
+    one.written += kAnswer;
+    replace_all(given, "\\n", "\n");
+    std::string text = frame;
+    text.replace(text.find('@'), 1, given);
+    one.files.push_back({"spec.yaml", expand(text)});
+    return one;
+}
+
+/// Cases of one line each, in sections: `== a title`, a spec, `-----`, the lines.
+std::vector<Case> read_line_cases(const fs::path& path) {
+    std::vector<Case> cases;
+    std::string section, frame, head;
+    std::istringstream lines(read_text(path));
+    bool in_frame = false;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("== ")) {
+            section = line.substr(3);
+            frame.clear();
+            head = (cases.empty() ? "" : "\n") + line + "\n";
+            in_frame = true;
+        } else if (in_frame) {
+            head += line + "\n";
+            in_frame = line != "-----";
+            if (in_frame) frame += line + "\n";
+        } else if (!line.empty()) {
+            Case& one = cases.emplace_back(read_line_case(line, section, frame));
+            one.brief = path.stem().string().starts_with("foreign");
+            one.written.insert(0, head);
+            head.clear();
+        }
+    }
+    return cases;
+}
+
+std::vector<Case> read_cases(const fs::path& path) {
+    return path.extension() == ".lines" ? read_line_cases(path) : read_whole_cases(path);
+}
+
+/// The source text that a diagnostic underlines, in the form that `expand` reads.
+std::string marked_text(const Diagnostics& diagnostics, const Span& span) {
+    const std::string* text = diagnostics.file_text(span.place.file);
+    if (!text) return span.place.file;
+    std::istringstream lines(*text);
+    std::string line, marked;
+    for (int i = 0; i < span.place.line; ++i)
+        std::getline(lines, line);
+    int column = 0;  // columns count characters, of one byte or more
+    for (const char c : line) {
+        if ((c & 0xC0) != 0x80) ++column;
+        if (column < span.place.column || column >= span.place.column + span.width) continue;
+        char escaped[12] = "";
+        if (c == '\t')
+            std::snprintf(escaped, sizeof escaped, "{{tab}}");
+        else if (c < ' ' || c > '~')
+            std::snprintf(escaped, sizeof escaped, "{{byte %02x}}", unsigned(c) & 0xFF);
+        marked += escaped[0] ? std::string(escaped) : std::string(1, c);
+    }
+    return marked;
+}
+
+/// `marked [code] message; help: help` of each diagnostic.
+std::string on_one_line(const Diagnostics& diagnostics, bool brief) {
+    if (diagnostics.all().empty()) return "(no diagnostics)";
+    std::vector<Diagnostic> all = diagnostics.all();
+    std::stable_sort(all.begin(), all.end(), [](const Diagnostic& a, const Diagnostic& b) {
+        return std::pair(a.span.place.line, a.span.place.column) <
+               std::pair(b.span.place.line, b.span.place.column);
+    });
+    std::string text;
+    for (const Diagnostic& one : all) {
+        if (!text.empty()) text += kAnswer;
+        const std::string marked = marked_text(diagnostics, one.span);
+        text += (marked.empty() ? "" : marked + " ") +
+                (one.severity == Severity::warning ? "warning [" : "[") +
+                dashed(info(one.code).name) + "] ";
+        if (one.help.empty() || !brief) text += one.text + (one.help.empty() ? "" : "; help: ");
+        text += one.help;
+    }
+    return text;
 }
 
 /// Makes the process work in a folder of its own, as specs are named relative to the current one.
@@ -172,7 +278,8 @@ Diagnostics run(const Case& one) {
 std::vector<fs::path> corpus_files() {
     std::vector<fs::path> files;
     for (const auto& item : fs::directory_iterator(kCorpus))
-        if (item.path().extension() == ".txt") files.push_back(item.path());
+        if (item.path().extension() == ".txt" || item.path().extension() == ".lines")
+            files.push_back(item.path());
     std::sort(files.begin(), files.end());
     return files;
 }
@@ -203,11 +310,11 @@ TEST_CASE("broken specs get exactly the diagnostics of the corpus") {
             CAPTURE(one.title);
             CHECK_MESSAGE(titles.insert(one.title).second, "two cases have this title");
             const Diagnostics diagnostics = run(one);
-            const std::string actual =
-                diagnostics.all().empty() ? "(no diagnostics)\n" : diagnostics.render(false);
+            const std::string actual = one.on_one_line ? on_one_line(diagnostics, one.brief)
+                                       : diagnostics.all().empty() ? "(no diagnostics)\n"
+                                                                   : diagnostics.render(false);
             if (!rewrite) CHECK_EQ(actual, one.expected);
-            rewritten += (rewritten.empty() ? "== " : "\n== ") + one.title + "\n" + one.input +
-                         "-----\n" + actual;
+            rewritten += one.written + actual + (one.on_one_line ? "\n" : "");
             for (const Diagnostic& diagnostic : diagnostics.all()) {
                 seen.emplace(info(diagnostic.code).name);
                 // The voice of DESIGN section 8: lower case, no full stop.
