@@ -7,8 +7,8 @@
 
 namespace dtnn::kernels {
 
-/// What multiplies a tile of the result, and how large BLIS makes blocks for it: c[rows, columns]
-/// of packed panels of `rows` and of `columns`.
+/// The function that multiplies a tile of the result, and how large BLIS makes blocks for it:
+/// c[rows, columns] of packed panels of `rows` and of `columns`.
 struct BlisKernels {
     void* context = nullptr;   ///< a cntx_t, as bli_sgemm_ex and its like take it
     void* tile = nullptr;      ///< a sgemm_ukr_ft or dgemm_ukr_ft

@@ -1,5 +1,5 @@
 #pragma once
-/// What is called on devices as well as on the host.
+/// Marks functions that are called on devices as well as on the host.
 
 #if defined(__CUDACC__)
 #define DTNN_DEVICE __host__ __device__

@@ -107,7 +107,7 @@ struct Entry {
 #define DTNN_ENTRY_f32_only(function, Arguments) \
     { DTNN_BINDER(function, Arguments, float), nullptr }
 #define DTNN_ENTRY_f32_transformed(function, Arguments) DTNN_ENTRY_f32_only(function, Arguments)
-// What has instructions of its own in the sets above avx512.
+// These kernels have instructions of their own in the sets above avx512.
 #define DTNN_ENTRY_f32_rounded(function, Arguments)                                   \
     {                                                                                 \
         &bind_function<Arguments<float>, DTNN_BASELINE(function<float>),              \

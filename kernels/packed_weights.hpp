@@ -14,7 +14,7 @@ inline constexpr std::int64_t kWidestBlock = 1024;  ///< filters; more than any 
 /// The physical order, written out.
 std::vector<int> stored_order(const TensorDesc& tensor);
 
-/// What weights become whose axis `axis` is cut in blocks: dims [blocks, the other axes, block],
+/// The form of weights whose axis `axis` is cut in blocks: dims [blocks, the other axes, block],
 /// the other axes stored as they were.
 struct PackedForm {
     bool possible = false;  ///< the axis is stored last

@@ -99,8 +99,8 @@ struct Float16 {
 template <class T>
 inline constexpr bool kIsReduced = std::is_same_v<T, BFloat16> || std::is_same_v<T, Float16>;
 
-/// What stands beside values of type T and is never rounded to 16 bits: parameters, their
-/// gradients, statistics.
+/// The type of numbers that stand beside values of type T and are never rounded to 16 bits:
+/// parameters, their gradients, statistics.
 template <class T>
 using Wide = std::conditional_t<kIsReduced<T>, float, T>;
 

@@ -1,5 +1,6 @@
 #pragma once
-/// What a machine can do at best, measured: what the speed of kernels is compared with.
+/// The most that a machine computes and moves, measured: what the speed of kernels is compared
+/// with.
 
 #include "kernels/problem.hpp"
 

@@ -103,7 +103,7 @@ class ThreadTeam {
         return units < most ? units : most;
     }
 
-    /// Where piece `piece` of `pieces` of `units` things begins; `units` for the one behind the
+    /// The beginning of piece `piece` of `pieces` of `units` things; `units` for the one behind the
     /// last. Where every thread has several pieces of many things, each of its own is smaller than
     /// the one before, so that in the end all threads have little left to wait for: with n pieces
     /// the shares are 2n-1, 2n-3, ..., 1 of n^2.

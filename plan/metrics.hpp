@@ -1,6 +1,7 @@
 #pragma once
-/// What compiler and runtime both know of metrics: which there are (metrics.def), how the batches
-/// of a pass are joined, which outputs of the programs they read, and how much memory that takes.
+/// The facts that compiler and runtime both know of metrics: which there are (metrics.def), how the
+/// batches of a pass are joined, which outputs of the programs they read, and how much memory that
+/// takes.
 
 #include <cstdint>
 #include <span>
@@ -21,7 +22,7 @@ enum class MetricForm { number, rate, table };
 struct RateWeights {
     double false_positives = 0, false_negatives = 0;
 
-    /// Of what a class has of each; 0 where the denominator is.
+    /// The rate, of a class's counts; 0 where the denominator is.
     double of(double true_positive, double false_positive, double false_negative) const {
         const double all =
             true_positive + false_positives * false_positive + false_negatives * false_negative;
@@ -68,7 +69,7 @@ std::string metric_output(const Component& metric, LabelKind kind);
 /// The metric, with name and output.
 Metric make_metric(const Component& metric, LabelKind kind);
 
-/// What the sum of one sample is divided by.
+/// The divisor of the sum of one sample.
 std::int64_t metric_items(const Metric& metric, const Dataset& dataset);
 
 /// The most that the metrics keep in memory during a pass and at its end, beside the programs:

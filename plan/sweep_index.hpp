@@ -32,7 +32,7 @@ struct SweptPlan {
 
     /// The file without its ending: the name of the plan's run.
     std::string name() const;
-    /// What was chosen for the swept setting `index`: "32".
+    /// The value that was chosen for the swept setting `index`: "32".
     std::string value(std::size_t index) const;
 };
 

@@ -17,8 +17,8 @@ namespace dtnn::compiler {
 struct Graph;
 class TuningHistory;
 
-/// What a caller decides beside the job. What is left at its default is decided by the job, then by
-/// its machine, then by the machine that compiles.
+/// The choices of a caller beside the job. What is left at its default is decided by the job, then
+/// by its machine, then by the machine that compiles.
 struct CompileOptions {
     std::string device = "cpu";
     std::string isa = {};            ///< empty: the machine's, else the best of this one
@@ -36,9 +36,9 @@ struct CompileOptions {
         observe = {};
 };
 
-/// What a spec is compiled with beside a plan that it is compared with, so that only what is
-/// written can differ: the plan's device and, where the spec or its machine does not say otherwise,
-/// the plan's instruction set and threads.
+/// The options of a spec beside a plan that it is compared with, so that only what is written can
+/// differ: the plan's device and, where the spec or its machine does not say otherwise, the plan's
+/// instruction set and threads.
 CompileOptions options_beside(const plan::Plan& other);
 
 /// An option that cannot be carried out, whatever the job.

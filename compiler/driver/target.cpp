@@ -46,7 +46,7 @@ plan::Target decide_target(const JobSpec& job, const CompileOptions& options) {
     target.compute = job.training.compute;
     target.numerics = job.training.numerics;
     if (target.device != "cpu") {
-        // What runs on the host, data and exchanges, has no instruction set of its own.
+        // The work on the host, data and exchanges, has no instruction set of its own.
         target.isa = kernels::name_of(kernels::Isa::baseline);
         target.threads = 1;
         target.data_workers = job.data_workers;

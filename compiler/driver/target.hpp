@@ -1,5 +1,5 @@
 #pragma once
-/// What a plan is made for: instruction set, threads, ranks.
+/// The target of a plan: instruction set, threads, ranks.
 
 #include <string>
 #include <vector>

@@ -70,7 +70,7 @@ class Rewriter {
 /// Whether two nodes of one graph compute the same: operator, operands, attributes.
 bool same_computation(const Node& a, const Node& b);
 std::size_t computation_hash(const Node& node);
-/// Of a node with other operands than it has.
+/// The hash of a node with other operands than it has.
 std::size_t computation_hash(Symbol op, const ValueList& inputs, const Attributes& attributes);
 
 }  // namespace dtnn::compiler

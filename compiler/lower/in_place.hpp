@@ -51,7 +51,8 @@ struct StorageMap {
 /// - reduce_scatter_wait makes the part of its operands' group; own_part makes parameters a group,
 /// and its part, which the update of the part overwrites and all_gather sends.
 ///
-/// What the prologue makes for the steps, and the graph's outputs, live to the end.
+/// Assigns storage. Values that the prologue makes for the steps, and the graph's outputs, live to
+/// the end.
 StorageMap assign_storage(const Graph& graph, const std::vector<LoweredStep>& steps, bool in_place);
 
 }  // namespace dtnn::compiler

@@ -8,7 +8,7 @@
 
 namespace dtnn::compiler {
 
-/// What asks `recompute` for the smallest memory that it can reach.
+/// The budget that asks `recompute` for the smallest memory that it can reach.
 inline constexpr std::int64_t kLeastLiveBytes = 1;
 
 struct FittedPlan {

@@ -25,8 +25,8 @@ class PersistentRegion {
     /// multiple of plan::kAlignment. Every program that says so says the same.
     void share_buffer(const std::string& name, const std::vector<int>& marks, std::int64_t bytes);
 
-    /// What an exchange of this name keeps for the next time, on each rank its own: as a mark.
-    /// Every program that has the exchange has as many numbers.
+    /// The residual that an exchange of this name keeps for the next time, on each rank its own: as
+    /// a mark. Every program that has the exchange has as many numbers.
     int residual_of(const std::string& exchange, std::int64_t elements);
 
     /// Lays everything out and returns where it ends; afterwards marks lead to buffers.
@@ -38,7 +38,7 @@ class PersistentRegion {
     /// Likewise of a parameter, its place among the plan's.
     int parameter_of(int mark) const;
     int buffer_of(int mark) const;
-    /// Where in its buffer a parameter or an input begins.
+    /// The offset of a parameter or an input in its buffer.
     std::int64_t offset_of(int mark) const;
 
   private:

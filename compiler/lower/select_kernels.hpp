@@ -38,7 +38,7 @@ bool takes_reduced(const Node& node, const std::string& device);
 std::int64_t wanted_block(const Graph& graph, const Node& node, const plan::Target& target,
                           const KernelWishes& wishes);
 
-/// What stands in place of a kernel at the ends of an exchange between ranks.
+/// The name that stands in place of a kernel at the ends of an exchange between ranks.
 inline constexpr const char* kCommunicator = "communicator";
 
 /// A step for every node that is no view, in the graph's order. An end of an exchange has no

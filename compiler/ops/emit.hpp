@@ -25,17 +25,17 @@ Attributes complete_attributes(const Node& node);
 /// memory.
 plan::KernelClass kernel_class_of(const Graph& graph, const Node& node, std::string_view kernel);
 
-/// Of what multiplies: whether a processor gains by rounding its factors to bfloat16 (`compute:
-/// bf16_products`): one group, and as many channels and filters, or inputs and units, as an
-/// instruction takes at once.
+/// A processor gains by rounding the factors of the operator, which multiplies, to bfloat16
+/// (`compute: bf16_products`): one group, and as many channels and filters, or inputs and units, as
+/// an instruction takes at once.
 bool has_wide_factors(const OpDef& def, const Dims& weights, const Attributes& attributes);
 
 /// `infer` by name, in the form that parse_graph takes for texts that leave result types out.
 std::optional<std::string> infer_types(const std::string& op, const std::vector<Type>& inputs,
                                        Attributes& attributes, std::vector<Type>& results);
 
-/// Where the results' extents and dtypes are not what the operators' shape rules say; empty when
-/// all agree. With `verify` of the graph layer, what every pass must leave intact.
+/// Says where the results' extents and dtypes are not what the operators' shape rules say; empty
+/// when all agree. With `verify` of the graph layer, what every pass must leave intact.
 std::vector<std::string> check_types(const Graph& graph);
 /// The same with kinds of nodes that earlier graphs have left: see node_kinds.hpp.
 std::vector<std::string> check_types(const Graph& graph, class NodeKinds& kinds);

@@ -56,7 +56,7 @@ void NodeKinds::share_attributes(Graph& graph) {
     for (Node& node : graph.nodes) {
         if (node.attributes.empty() || attributes_.known(node.attributes)) continue;
         const AttributeSet::Entry& entry = attributes_.entry(node.attributes);
-        // What the graph keeps stands at many of its nodes.
+        // Attributes that the graph keeps stand at many of its nodes.
         if (graph.keeps(node.attributes))
             attributes_.add_alias(node.attributes, entry);
         else

@@ -28,7 +28,7 @@ class NodeKinds {
 
     /// The graph whose nodes the next calls are about. It must not change between them.
     void begin(const Graph& graph);
-    /// Of a node of the graph. The reference holds as long as the object.
+    /// The kind of a node of the graph. The reference holds as long as the object.
     const Kind& of(const Node& node);
 
     /// Lets nodes with equal attributes share one map, so that comparing them again costs nothing.

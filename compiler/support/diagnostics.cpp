@@ -41,7 +41,7 @@ constexpr Paint kPlain{};
 constexpr Paint kColored{"\033[1m",    "\033[1;31m", "\033[1;35m", "\033[1;36m",
                          "\033[1;32m", "\033[1;32m", "\033[0m"};
 
-/// Where the lines of a file begin, found once: there may be thousands of diagnostics.
+/// The beginnings of a file's lines, found once: there may be thousands of diagnostics.
 struct FileLines {
     const std::string* text = nullptr;
     std::vector<std::size_t> starts;
@@ -253,7 +253,7 @@ std::string shortened(std::string text) {
             while ((static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U && cut > begin)
                 --cut;
             result.append(text, begin, cut - begin);
-            // What closes the word: a quote, a comma.
+            // The end closes the word: a quote, a comma.
             std::size_t close = text.find_last_of('`', end - 1);
             if (close == std::string::npos || close + 4 < end || close <= cut) close = end - 1;
             result += "...";

@@ -1,5 +1,5 @@
 #pragma once
-/// What the compiler says about a user's input. Every kind of diagnostic is a line in
+/// Diagnostics: the messages of the compiler about a user's input. Every kind of them is a line in
 /// diagnostics.def.
 
 #include <cstddef>
@@ -43,7 +43,7 @@ struct CodeInfo {
 };
 const CodeInfo& info(Code code);
 std::vector<CodeInfo> all_codes();
-/// Of lints, as users write them, with dashes.
+/// The names of lints, as users write them, with dashes.
 const std::vector<std::string_view>& lint_names();
 /// The lint of this name; nothing when there is none.
 std::optional<Code> find_lint(std::string_view dashed_name);

@@ -19,7 +19,7 @@ class ObjectReader {
     ObjectReader(std::string_view object, std::string& mistake)
         : object_(object), mistake_(mistake) {}
 
-    /// Where each section that is loaded goes; `bytes` is the end of them. False after a mistake.
+    /// Places each section that is loaded; `bytes` is the end of them. False after a mistake.
     bool lay_out(std::size_t& bytes) {
         if (object_.size() > MachineCode::kMostBytes) return fail("it is too large");
         if (!at(0, header_) || std::memcmp(header_.e_ident, ELFMAG, SELFMAG) != 0 ||
@@ -58,7 +58,7 @@ class ObjectReader {
                             sections_[i].sh_size);
     }
 
-    /// What the code says of its own data, relative to itself.
+    /// Puts the addresses of the code's own data into it, relative to itself.
     bool relocate(std::byte* memory) const {
         for (const Elf64_Shdr& list : sections_) {
             if (list.sh_type == SHT_REL) return fail("it is relocated in an unknown way");

@@ -208,7 +208,7 @@ void check_parameters(const Plan& plan, Findings& findings) {
         if (elements != element_count(parameter.physical_dims))
             find(findings, "parameter `{}` has {} elements, its physical form {}", parameter.name,
                  elements, element_count(parameter.physical_dims));
-        // Where several are in one buffer: audit_shards().
+        // A shard has several parameters in one buffer: audit_shards() looks at these.
         if (shard_of[i] < 0 &&
             (parameter.offset != 0 || elements * size_of(parameter.dtype) != buffer.bytes))
             find(findings, "parameter `{}` needs {} bytes at {}, its buffer has {}", parameter.name,

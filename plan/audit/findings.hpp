@@ -1,5 +1,5 @@
 #pragma once
-/// What the parts of the audit have in common. Internal to the auditor.
+/// The list that the parts of the audit write into. Internal to the auditor.
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 
 namespace dtnn::plan {
 
-/// What is wrong, each finding one line; empty: sound. With "synchronised" every batch norm of
+/// Says what is wrong, each finding one line; empty: sound. With "synchronised" every batch norm of
 /// training, forward and backward, takes sums that an exchange between the ranks has ended with;
 /// with "local" none does.
 std::vector<std::string> audit_statistics(const Plan& plan, const Program& program);

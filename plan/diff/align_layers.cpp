@@ -44,7 +44,7 @@ std::string stem(std::string_view name) {
     }
 }
 
-// What a layer is, as small numbers that compare fast; equal numbers mean equal things.
+// A layer as small numbers that compare fast; equal numbers mean equal things.
 struct Token {
     int type = 0, content = 0, name = 0, stem = 0;
 };

@@ -104,7 +104,7 @@ class StepComparison {
                    : step.kernel + ", engine " + json_text(engine->second);
     }
 
-    // What was fused into a step: the attributes that fusion sets.
+    // The attributes that fusion has set at a step.
     static std::string fused_text(const Step& step) {
         Attributes fused;
         for (const char* name : {"epilogue", "residual", "statistics", "mask", "expression"})

@@ -144,7 +144,7 @@ class Text {
         return text;
     }
 
-    // What follows has the label of what was chosen; where nothing was, each says its own.
+    // Consequences have the label of what was chosen; where nothing was, each says its own.
     std::string consequences() const {
         if (counts_.consequences == 0) return "";
         const bool labels = counts_.mathematics == 0;
@@ -216,7 +216,7 @@ std::string headline(const std::vector<Change>& changes) {
                                                                       : "performance only"));
     if (const Change* change = find(changes, "parameters", "total"))
         parts.push_back("parameters " + range_words(*change));
-    // Where the rounded numbers are the same it does not matter.
+    // The difference does not matter where the rounded numbers are the same.
     auto cost = [&](const char* section, const char* what) {
         const Change* change = find(changes, section, what);
         if (change &&

@@ -17,7 +17,7 @@
 /// proportion to the pixels; where a node has less cores than its ranks have threads and workers,
 /// they take turns. What a step waits for them, and the copy of its batch, is `input`.
 ///
-/// What is approximated: with another batch than the plan's (strong scaling) flops and bytes of
+/// The model approximates: with another batch than the plan's (strong scaling) flops and bytes of
 /// what has a batch axis shrink in proportion, though small batches run at lower rates, and memory
 /// is still that of the plan's batch; smaller last batches count as whole ones; checkpoints,
 /// histories and the start of the program are left out; all ranks are equally fast.

@@ -18,8 +18,8 @@ namespace dtnn::plan {
 
 std::string to_json(const Plan& plan);
 
-/// What the text lacks until all of it has been made: the digits of the checksum, and where in the
-/// first line they stand.
+/// The part that the text lacks until all of it has been made: the digits of the checksum, and
+/// where in the first line they stand.
 struct JsonChecksum {
     std::size_t offset = 0;
     std::string digits;

@@ -77,8 +77,8 @@ class JsonTree {
 /// All fields are there, of their types, and no others.
 Plan plan_of(JsonNode root);
 
-/// What everything after reading relies on: indices are inside their lists, sizes and counts in
-/// bounds that no sum of them leaves, orders permutations.
+/// Checks what everything after reading relies on: indices are inside their lists, sizes and counts
+/// in bounds that no sum of them leaves, orders permutations.
 void check_ranges(const Plan& plan);
 
 }  // namespace dtnn::plan

@@ -62,7 +62,7 @@ class Writer {
         write(value);
     }
 
-    /// What is true of few records: left away where it is false.
+    /// A mark that is true of few records is left away where it is false.
     void mark(const char* key, bool value) {
         if (value) (*this)(key, value);
     }

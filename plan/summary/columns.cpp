@@ -26,7 +26,7 @@ std::string near_names(const std::string& path, const std::vector<std::string>& 
     return text;
 }
 
-// What the spec says comes before defaults, as the end may be cut off.
+// The attributes of the spec come before defaults, as the end may be cut off.
 std::string attributes_text(const Layer& layer, const LayerFacts& facts) {
     const AttributeWords words = attribute_words(layer, facts);
     return words.written + (words.written.empty() || words.usual.empty() ? "" : " ") + words.usual;
@@ -59,7 +59,7 @@ std::string trainable_text(const RowTotals& totals) {
     return fmt::format("{}, {} frozen", grouped(totals.trainable), grouped(totals.frozen));
 }
 
-// What a block is made of: "conv2d=2 batch_norm=2", in the order of first use.
+// The contents of a block: "conv2d=2 batch_norm=2", in the order of first use.
 std::string contents(const Plan& plan, const SummaryRow& row) {
     std::vector<std::pair<std::string, int>> counts;
     for (std::size_t i = row.first; i <= row.last; ++i) {

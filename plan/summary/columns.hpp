@@ -1,5 +1,5 @@
 #pragma once
-/// What stands in each column of the layer table. Private to the summary.
+/// The columns of the layer table. Private to the summary.
 
 #include <string>
 #include <vector>

@@ -11,7 +11,7 @@
 
 namespace dtnn::plan {
 
-/// What the table shows of a layer beyond its record in the plan.
+/// The facts that the table shows of a layer beyond its record in the plan.
 struct LayerFacts {
     /// Least memory traffic of the layer's forward and backward steps in one training step; a step
     /// that executes several layers is counted at the one that it is named after.

@@ -77,7 +77,7 @@ void fit(std::vector<TableColumn>& columns, const std::vector<std::string>& chos
                 if (std::size_t excess = excess_of(columns, width)) shrink(columns[i], excess);
     };
     shrink_texts(false);
-    // What was not asked for goes first: of the usual columns, those that say least.
+    // Columns that were not asked for go first: of the usual ones, those that say least.
     std::vector<std::string> order = {"attributes", "weights_shape", "type"};
     std::erase_if(order, [&](const std::string& name) {
         return std::find(chosen.begin(), chosen.end(), name) != chosen.end();

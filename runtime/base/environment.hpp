@@ -1,5 +1,5 @@
 #pragma once
-/// What the environment says about a run.
+/// The environment's words about a run.
 
 #include <optional>
 #include <string>

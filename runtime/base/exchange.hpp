@@ -1,5 +1,5 @@
 #pragma once
-/// What ranks exchange in a step, whoever carries it: a communicator over the host's memory, or a
+/// An exchange of ranks in a step, whoever carries it: a communicator over the host's memory, or a
 /// device over its own.
 
 namespace dtnn::runtime {

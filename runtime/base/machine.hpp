@@ -1,5 +1,5 @@
 #pragma once
-/// What machine a run is on, for histories and reports. Nothing is decided by it.
+/// The machine that a run is on, for histories and reports. Nothing is decided by it.
 
 #include <cstdint>
 #include <string>

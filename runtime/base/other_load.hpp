@@ -1,5 +1,5 @@
 #pragma once
-/// What else computes on this process's cores, as the system counts it: time that other processes,
+/// The load of others on this process's cores, as the system counts it: time that other processes,
 /// the kernel and a machine's host take.
 
 namespace dtnn::runtime {

@@ -1,6 +1,6 @@
 #pragma once
-/// What a process may use of its machine, and what its environment says of that: facts only, see
-/// comm/start_checks.hpp for what is made of them.
+/// The part of its machine that a process may use, and what its environment says of that: facts
+/// only, see comm/start_checks.hpp for what is made of them.
 
 #include <cstddef>
 #include <cstdint>

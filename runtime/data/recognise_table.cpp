@@ -76,7 +76,7 @@ char decimal_of(const std::string& path, char separator) {
     return commas > points ? ',' : '.';
 }
 
-/// What the first lines of a column are.
+/// The look of the first lines of a column.
 struct ColumnLook {
     bool numbers = true;
     bool counts = true;  ///< the lines, from 0 or 1
@@ -110,7 +110,7 @@ std::size_t label_of(const std::vector<ColumnLook>& columns) {
     return texts == 1 && columns[label].classes() ? label : columns.size() - 1;
 }
 
-/// What columns are called that number the lines of a table.
+/// The name is one of columns that number the lines of a table.
 bool is_called_index(std::string_view name) {
     std::string lower(name);
     std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -119,7 +119,7 @@ bool is_called_index(std::string_view name) {
     return std::find(kNames.begin(), kNames.end(), lower) != kNames.end();
 }
 
-/// What the labels of a table are, by those of its first lines.
+/// The kind of a table's labels, by those of its first lines.
 class LabelGuess {
   public:
     explicit LabelGuess(char decimal) : decimal_(decimal) {}
@@ -138,7 +138,7 @@ class LabelGuess {
         return !numbers_ ||
                (whole_ && distinct_.size() <= kMostClasses && distinct_.size() * 2 <= samples_);
     }
-    /// Of whole numbers the least, where it is above 0.
+    /// The least of whole numbers, where it is above 0.
     std::optional<std::int64_t> begins_late() const {
         if (!numbers_ || !whole_ || samples_ == 0 || least_ < 1) return std::nullopt;
         return std::int64_t(least_);

@@ -24,8 +24,8 @@ std::vector<std::int64_t> split_permutation(std::uint64_t seed, std::int64_t cou
 ///                  n = train_samples, drawn anew for every epoch (Fisher and Yates, stream 1 of
 ///                  the purpose shuffle); shuffled, all together
 ///
-/// Nothing goes by class: a sample is as likely to be drawn as any other, and in an epoch no sample
-/// comes two times more often than another.
+/// Draws samples without regard to their class: a sample is as likely to be drawn as any other, and
+/// in an epoch no sample comes two times more often than another.
 class Sampler {
   public:
     /// Both parts of the split are kept in rising order.

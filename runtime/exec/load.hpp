@@ -25,8 +25,8 @@ LoadedPlan load_plan_text(std::string text, const std::string& name, int ranks =
 /// A plan that is not to be run here: reads, verifies and audits it.
 LoadedPlan read_plan_file(const std::string& path);
 
-/// What audit() does not know: the machine, the kernels that are built in, and what the training
-/// loop relies on. Throws RunError (exit 5).
+/// Checks what audit() does not know: the machine, the kernels that are built in, and what the
+/// training loop relies on. Throws RunError (exit 5).
 void check_runnable(const plan::Plan& plan, const std::string& name, int ranks = 1);
 
 }  // namespace dtnn::runtime

@@ -1,5 +1,5 @@
 #pragma once
-/// What kernels take for a problem, measured on this machine's processor.
+/// The times of kernels for a problem, measured on this machine's processor.
 
 #include <span>
 #include <vector>
@@ -25,8 +25,8 @@ class KernelMeter {
   public:
     KernelMeter(int threads, int calls);
 
-    /// Of those that are built into this program, in their order. RunErrors for problems that the
-    /// machine has no memory for.
+    /// Measures those that are built into this program, in their order. RunErrors for problems that
+    /// the machine has no memory for.
     std::vector<MeasuredKernel> measure(const kernels::Problem& problem,
                                         std::span<const kernels::KernelInfo* const> kernels);
 

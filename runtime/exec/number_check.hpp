@@ -12,7 +12,7 @@ namespace dtnn::runtime {
 /// The shortest digits that read back; one word for a NaN, whatever its sign.
 std::string number_text(double value);
 
-/// What was found first.
+/// The first number that was found not to be finite.
 struct NotFinite {
     std::string place;  ///< the step, with layer and spec line; or the input
     std::string

@@ -5,8 +5,8 @@
 
 namespace dtnn::runtime {
 
-/// What the file holds; of kStandardInput what came that way, whenever it is asked for. A RunError
-/// (exit 5) where it cannot be read.
+/// The content of the file; of kStandardInput what came that way, whenever it is asked for. A
+/// RunError (exit 5) where it cannot be read.
 std::string plan_text(const std::string& path);
 
 }  // namespace dtnn::runtime

@@ -1,11 +1,11 @@
 #pragma once
-/// What a machine can do at best, measured: what the speed of steps is compared with.
+/// The most that a machine computes and moves, measured: what the speed of steps is compared with.
 
 #include "plan/plan.hpp"
 
 namespace dtnn::runtime {
 
-/// Of all threads of a rank together; 0: not measured.
+/// The roofs of all threads of a rank together; 0: not measured.
 struct Roofs {
     double flops_per_second =
         0;  ///< multiplications and additions on registers, of the plan's type

@@ -1,6 +1,6 @@
 #pragma once
-/// What ranks decide together: a signal, a clock or a mistake of one of them must lead all of them
-/// to the same step, or they wait for each other for ever.
+/// Decisions that ranks take together: a signal, a clock or a mistake of one of them must lead all
+/// of them to the same step, or they wait for each other for ever.
 
 #include <array>
 #include <cstdint>
@@ -20,7 +20,7 @@ class SharedRunError : public RunError {
     explicit SharedRunError(const RunError& error) : RunError(error) {}
 };
 
-/// What one rank, or any of all, has found.
+/// The findings of one rank, or of any of all.
 struct Findings {
     bool stop = false;        ///< a stop was requested
     bool checkpoint = false;  ///< a checkpoint is due by the clock

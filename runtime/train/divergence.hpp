@@ -25,7 +25,7 @@ class Divergence {
     /// All of them outlive it. With request.check_numbers every result of every step is looked at.
     Divergence(Session& session, TrainingObserver& observer, const TrainingRequest& request);
 
-    /// What looks at every result; null: only losses are looked at.
+    /// The check that looks at every result; null: only losses are looked at.
     NumberCheck* check() { return check_ ? &*check_ : nullptr; }
     /// Whether this rank has found something that the others do not know yet.
     bool found() const { return found_.has_value(); }

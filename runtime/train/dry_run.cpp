@@ -206,7 +206,7 @@ void Walk::walk_local_step(std::int64_t step) {
             ++result_.idle_rank_steps;
             continue;
         }
-        // Where ranks have data of their own, all have the same places.
+        // Ranks that have data of their own all have the same places.
         if (!plan_.parallel.private_data || rank == 0) parts_.push_back(part);
         const bool update = local_->updates(rank, step);
         const plan::Program* program = program_of(part.count, update);

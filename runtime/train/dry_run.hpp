@@ -28,7 +28,7 @@ struct DryRun {
     std::int64_t exchanged_bytes = 0;   ///< a rank's in the epoch, as they lie in memory
     std::int64_t memory = 0;            ///< a rank's: arena, batches ahead, samples
     std::vector<std::string> programs;  ///< that ran, in the plan's order
-    /// What would go wrong, the first of each kind; empty: nothing.
+    /// The mistakes that would come, the first of each kind; empty: none.
     std::vector<std::string> findings;
 };
 

@@ -50,20 +50,21 @@ struct TrainingExtent {
 };
 TrainingExtent extent_of(const plan::Plan& plan, int ranks = 1);
 
-/// Where a batch stands; both from 0.
+/// A batch's position; both numbers from 0.
 struct BatchPosition {
     std::int64_t epoch = 0;
     std::int64_t batch = 0;  ///< in the epoch
 };
 
-/// What a schedule multiplies the base learning rate with.
+/// The factor that a schedule multiplies the base learning rate with.
 using RateFactor = std::function<double(const BatchPosition&)>;
 
 /// Whether the schedule's factors depend on how many epochs the training has: it spans all of them
 /// (`epochs: 0`), or is a formula that reads x2 or x3.
 bool spans_training(const plan::Component& component);
 
-/// Nothing when the component is not one of the above. `base` is the optimizer's learning rate.
+/// The factor of a component; nothing when it is not one of the above. `base` is the optimizer's
+/// learning rate.
 std::optional<RateFactor> rate_factor(const plan::Component& component,
                                       const TrainingExtent& extent, double base);
 

@@ -23,7 +23,7 @@ struct EpochResult {
     double seconds = 0;             ///< with validation
 };
 
-/// Where the loop stands, after each step.
+/// The loop's position, after each step.
 struct Progress {
     std::int64_t epoch = 0;  ///< counted from 1
     std::int64_t epochs = 0;
@@ -44,7 +44,7 @@ struct BatchSamples {
     std::span<const std::int64_t> samples;
 };
 
-/// What the loop tells. Called between steps, on the loop's thread.
+/// A listener to the loop. Called between steps, on the loop's thread.
 class TrainingObserver {
   public:
     virtual ~TrainingObserver() = default;

@@ -55,7 +55,7 @@ NotANumber first_of_ranks(const NotANumber& mine, Communicator& communicator) {
         }
         ++rank;
     }
-    // What all have found alike, as the loss of a validation, is nobody's.
+    // A finding that all have alike, as the loss of a validation, is nobody's.
     if (best.what == "loss") best.what = fmt::format("loss of {}", communicator.name_of(from));
     return best;
 }

@@ -37,7 +37,8 @@ class Schedules {
     /// beginning; what was best stays.
     void begin_again();
 
-    /// What epoch_done has learned, a list of numbers for each schedule in the plan's order.
+    /// The state that epoch_done has learned, a list of numbers for each schedule in the plan's
+    /// order.
     std::vector<std::vector<double>> state() const;
     /// False, and nothing changed, when it is not the state of these schedules.
     bool set_state(const std::vector<std::vector<double>>& state);

@@ -14,7 +14,8 @@
 namespace dtnn::runtime {
 namespace {
 
-/// Where `ranks` ranks stand after so many samples of an epoch; -1: they never stand there.
+/// The batch at which `ranks` ranks stand after so many samples of an epoch; -1: they never stand
+/// there.
 std::int64_t batch_at(const plan::Plan& plan, std::int64_t samples, int ranks) {
     const TrainingExtent extent = extent_of(plan, ranks);
     const std::int64_t batch = plan.training.batch_size;

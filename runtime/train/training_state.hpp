@@ -1,5 +1,5 @@
 #pragma once
-/// What a training goes on from, and who keeps it.
+/// The state that a training goes on from, and who keeps it.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace dtnn::runtime {
 
-/// Where a training stands between two updates: with the executor's parameters (weights, moving
+/// A training's position between two updates: with the executor's parameters (weights, moving
 /// statistics, optimizer state, averages) all that the rest of it depends on. Random choices are
 /// functions of the position. Batches are those of all ranks together, one on each.
 struct TrainingState {
@@ -26,8 +26,9 @@ struct TrainingState {
     /// MetricSet::save_counts of all ranks together, on rank 0 alone: they can be large, and are as
     /// large for any number of ranks. Do not travel with bytes_of.
     std::vector<std::byte> counts;
-    /// What each rank has of its own in the executor, one rank after another, without rank 0, whose
-    /// is in the parameters (Session::gather_own_states). Does not travel with bytes_of.
+    /// The states that each rank has of its own in the executor, one rank after another, without
+    /// rank 0, whose is in the parameters (Session::gather_own_states). They do not travel with
+    /// bytes_of.
     std::vector<std::byte> own_states;
     std::vector<std::vector<double>> schedules;  ///< Schedules::state
     std::string stop;          ///< why a schedule has ended the training; empty: it has not

@@ -38,7 +38,7 @@ namespace dtnn::runtime {
 /// The watched values of an epoch, by name.
 using EpochValues = std::map<std::string, double>;
 
-/// What a schedule watches, and what counts as better.
+/// The number that a schedule watches, and what counts as better.
 struct Watched {
     std::string name;
     bool maximize = false;
@@ -68,7 +68,7 @@ struct KeptWeights {
     std::int64_t epoch = 0;
 };
 
-/// What an epoch's values lead to.
+/// The decisions that an epoch's values lead to.
 struct EpochDecision {
     std::vector<BestWeights> keep;
     std::string stop;  ///< why the training ends here, for people; empty: it goes on

@@ -59,7 +59,7 @@ bool Composer::resolve_loss(SourceNode& job, bool sound) {
                     : loss->value;
     if (losses().find(reference.text) || !may_be_reference(reference.text)) return true;
     if (!sound) {
-        // What is missing may be what declares it.
+        // The part that is missing may be what declares it.
         training->value.erase("loss");
         return false;
     }

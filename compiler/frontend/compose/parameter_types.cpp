@@ -10,7 +10,7 @@ namespace {
 
 enum class WrittenType { unknown, boolean, integer, real, text };
 
-/// What a parameter's value is by its look; unknown for expressions and what is no value.
+/// The type of a parameter's value by its look; unknown for expressions and what is no value.
 WrittenType type_of(const SourceNode& node) {
     if (!node.is_scalar() || has_formula(node.text)) return WrittenType::unknown;
     if (node.quoted) return WrittenType::text;
@@ -59,7 +59,7 @@ void check_parameters(const SourceNode& base, SourceNode& over, Diagnostics& dia
     const SourceEntry* declared = base.find("parameters");
     SourceEntry* given = over.find("parameters");
     if (!declared || !given || !declared->value.is_map() || !given->value.is_map()) return;
-    // What is refused leaves the declared value, so that it is one mistake.
+    // A refused setting leaves the declared value, so that it is one mistake.
     std::erase_if(given->value.entries, [&](SourceEntry& entry) {
         const SourceEntry* known = declared->value.find(entry.key);
         if (!known) return false;

@@ -1,6 +1,6 @@
 #pragma once
-/// What a parameter of a model may be set to by --set, or by a model that extends it: values of the
-/// type that its declaration shows.
+/// The values to which --set, or a model that extends it, may set a parameter of a model: those of
+/// the type that its declaration shows.
 
 #include "compiler/frontend/yaml/source_tree.hpp"
 #include "compiler/support/diagnostics.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-/// Where specs lie: folders of a kind ("models", "datasets"), which may have rooms, folders one
+/// The places of specs: folders of a kind ("models", "datasets"), which may have rooms, folders one
 /// level down whose specs are found by name like their own.
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace dtnn::compiler {
 
-/// What a spec without a name is called after its file: "digits" of "jobs/digits.yaml".
+/// The name of a spec without one, after its file: "digits" of "jobs/digits.yaml".
 std::string stem_of(const std::string& file);
 
 /// Whether the text can be a spec's name or the path of its file, and is no formula.

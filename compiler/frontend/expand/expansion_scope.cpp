@@ -11,7 +11,7 @@
 namespace dtnn::compiler {
 namespace {
 
-/// What is missing at one place in more repetitions than this is the same mistake again.
+/// A name that is missing at one place in more repetitions than this is the same mistake again.
 constexpr int kMissingAtPlace = 16;
 
 void collect_given(const SourceNode& list, std::set<std::string>& names) {

@@ -69,7 +69,7 @@ void settle_loss(SourceNode& job, Diagnostics& diagnostics) {
             return;
         }
     }
-    // What was wrong is said; another loss would be blamed for what it has nothing to do with.
+    // The mistake has been told; another loss would be blamed for what it has nothing to do with.
     training->value.erase("loss");
 }
 

@@ -144,7 +144,7 @@ std::vector<const SourceEntry*> ModelLanguage::fields_of(const LayerEntry& entry
         for (const SourceEntry& field : defaults->second->entries) {
             const FieldTable& table =
                 entry.block ? entry.block->fields : fields_of_operator(*entry.op);
-            // What defaults do not know has been reported with them.
+            // A field that defaults do not know has been reported with them.
             if (find_field(table, field.key) && !(entry.fields && entry.fields->find(field.key)))
                 fields.push_back(&field);
         }

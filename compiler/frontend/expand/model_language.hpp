@@ -1,5 +1,5 @@
 #pragma once
-/// What a model declares for its layers: parameters, defaults by type, blocks.
+/// The declarations of a model for its layers: parameters, defaults by type, blocks.
 
 #include <map>
 #include <set>

@@ -11,7 +11,7 @@ namespace dtnn::compiler {
 const SourceNode& standard_blocks();
 /// Their text, for documentation and for diagnostics that point into it.
 std::string_view standard_blocks_text();
-/// What the places of standard blocks have as their file.
+/// The file that places of standard blocks name.
 inline constexpr std::string_view kStandardBlocksFile = "(built in)";
 
 }  // namespace dtnn::compiler

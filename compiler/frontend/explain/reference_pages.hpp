@@ -20,14 +20,14 @@ struct ReferencePage {
     std::string text;     ///< the whole file
 };
 
-/// Where initializers are described, as operators' and kinds' pages link to it.
+/// The page that describes initializers, as operators' and kinds' pages link to it.
 inline constexpr const char* kInitializersPage = "../initializers.md";
 
 /// The first line of every generated file, which says so.
 extern const std::string_view kGeneratedLine;
 
-/// What training does with the example's layer, as sentences in Markdown, from somebody who knows
-/// the passes.
+/// Describes, as sentences in Markdown, what training does with the example's layer; from somebody
+/// who knows the passes.
 using DescribeTraining = std::function<std::string(const OpDef&, const OperatorExample&)>;
 
 /// Kinds, operators, standard blocks, initializers, diagnostics, in the order of the index. The
@@ -37,7 +37,7 @@ std::vector<ReferencePage> reference_pages(const DescribeTraining& training);
 /// The index, README.md, of those pages and of others.
 ReferencePage reference_index(const std::vector<ReferencePage>& pages);
 
-/// Of a page's text that may be long: its first sentence.
+/// The first sentence of a text that may be long.
 std::string first_sentence(std::string_view text);
 
 }  // namespace dtnn::compiler

@@ -26,8 +26,8 @@
 
 namespace dtnn::compiler {
 
-/// What depends on something that a diagnostic has been made about: it spreads through every
-/// operation without another one.
+/// A value that depends on something that a diagnostic has been made about: it spreads through
+/// every operation without another one.
 struct Unknown {
     bool operator==(const Unknown&) const = default;
 };

@@ -1,4 +1,4 @@
-// What the `${...}` of specs are made of, and how their mistakes are worded; the parser itself is
+// The parts of the `${...}` of specs, and how their mistakes are worded; the parser itself is
 // support/infix.hpp. Bounded: by the length of an expression and by the depth of its nesting.
 
 #include "compiler/frontend/formula/formula_parser.hpp"
@@ -85,7 +85,7 @@ class FormulaReader {
         }
         one.kind = Kind::real;
         if (std::from_chars(text.data(), last, one.real).ec == std::errc::result_out_of_range) {
-            // What is too small for a double is zero for every purpose.
+            // A number that is too small for a double is zero for every purpose.
             const std::size_t exponent = text.find_first_of("eE");
             if (exponent == std::string_view::npos || text[exponent + 1] != '-')
                 fail(token.begin, token.end, fmt::format("{} does not fit a double", text), "",
@@ -248,7 +248,7 @@ class FormulaReader {
              "names begin with a letter");
     }
 
-    /// What is no token.
+    /// Refuses what is no token.
     [[noreturn]] void refuse(std::size_t at) const {
         const char c = text_[at];
         if (c == '\'') fail(at, text_.size(), "a text that is never closed", "close it with '");
@@ -284,7 +284,7 @@ Formula parse_formula(std::string_view text, std::size_t begin, std::size_t end)
     return reader.take();
 }
 
-/// Where the expression that begins behind `${` ends: its `}`, which no text hides.
+/// The end of the expression that begins behind `${`: its `}`, which no text hides.
 std::size_t closing_brace(std::string_view text, std::size_t at) {
     for (; at < text.size(); ++at) {
         if (text[at] == '}') return at;

@@ -1,5 +1,5 @@
 #pragma once
-/// What a dataset's spec may leave out because its files say it.
+/// The fields that a dataset's spec may leave out because its files say them.
 
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/frontend/specs.hpp"

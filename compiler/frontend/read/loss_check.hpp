@@ -1,5 +1,5 @@
 #pragma once
-/// What must hold between a training's loss and metrics, the dataset's labels and the model's end.
+/// The rules between a training's loss and metrics, the dataset's labels and the model's end.
 
 #include "compiler/frontend/specs.hpp"
 

@@ -138,7 +138,7 @@ Given given_by_call(std::string_view text) {
     return given;
 }
 
-/// What the fields are called in which other configurations keep those of a type.
+/// The key is one under which other configurations keep the fields of a type.
 bool holds_fields(std::string_view key) {
     constexpr std::string_view kWords[] = {"config", "params",    "args",
                                            "kwargs", "init_args", "options"};

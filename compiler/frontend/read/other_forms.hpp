@@ -18,7 +18,7 @@ std::string form_help(std::string_view text);
 /// Whether it is another language's word for no value: `None`.
 bool says_nothing(std::string_view text);
 
-/// Of a list where one value must be, and of {0: 1, 1: 2} where a list must.
+/// The help for a list where one value must be, and for {0: 1, 1: 2} where a list must.
 std::string several_help(const SourceNode& node, FieldType wanted);
 
 /// The same of a value where one of the type must be: `(3, 3)` and `0.9, 0.999` where a list must,
@@ -35,8 +35,8 @@ std::string expression_help(const std::string& text);
 /// it cannot say is `...`. Empty: the value has no such form, or names no member.
 std::string member_as_here(const SourceNode& node, const ComponentSet& set);
 
-/// What is said of a word that is no member of the set, but of another, or a field of a member:
-/// `flip` among transforms is an augmentation. Empty: it is neither.
+/// The help for a word that is no member of the set, but of another, or a field of a member: `flip`
+/// among transforms is an augmentation. Empty: it is neither.
 std::string other_member_help(const std::string& word, const ComponentSet& wanted);
 
 /// The type that a map names as other configurations do, by `type`, `class_name`, `_target_`, ...;

@@ -79,7 +79,7 @@ const Measure& measure_of(std::string_view unit) {
     return measures().front();
 }
 
-/// What was probably meant by a unit that is none; empty: nothing is near.
+/// The unit that was probably meant by one that is none; empty: none is near.
 std::string near_unit(const Measure& measure, std::string_view number, std::string_view name) {
     if (name.empty()) return fmt::format("write its unit, such as {}", measure.example);
     std::string word = lower(name);

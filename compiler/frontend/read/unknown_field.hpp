@@ -1,5 +1,5 @@
 #pragma once
-/// What is said of a field that there is not.
+/// The help for a field that there is not.
 
 #include <string>
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace dtnn::compiler {
 
-/// What the key is called here, where it belongs, how it is written, or what it is near; `names`
-/// are those of the fields that there are. Empty: nothing is known.
+/// The help for the key: what it is called here, where it belongs, how it is written, or what it is
+/// near; `names` are those of the fields that there are. Empty: nothing is known.
 std::string help_of_unknown(const std::string& key, const std::vector<std::string>& names,
                             const FieldScope& scope);
 

@@ -17,7 +17,7 @@ const char* validation_field(const FieldTable& type) {
     return "validation_folder";
 }
 
-/// What other samples of the dataset are called, or lie in, each by the field that says it; an
+/// The names or folders of other samples of the dataset, each by the field that says it; an
 /// archive's have names of their own.
 std::vector<std::pair<std::string, std::string>> other_places(const FieldValues& fields,
                                                               std::string_view validation,
@@ -31,7 +31,7 @@ std::vector<std::pair<std::string, std::string>> other_places(const FieldValues&
     return {place("train_folder", share ? "." : "train"), place("test_folder", "test")};
 }
 
-/// Where the samples of validation are, if they are files of their own.
+/// Finds the samples of validation, if they are files of their own.
 void settle_validation(const FieldValues& fields, const FieldTable& type, DatasetSpec& spec,
                        Diagnostics& diagnostics) {
     plan::Dataset& dataset = spec.dataset;

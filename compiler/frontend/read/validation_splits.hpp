@@ -1,5 +1,5 @@
 #pragma once
-/// Where the samples of a dataset's splits come from.
+/// The origin of the samples of a dataset's splits.
 
 #include "compiler/frontend/read/validation.hpp"
 #include "compiler/frontend/read/value_reader.hpp"

@@ -87,7 +87,7 @@ Homes homes_for(std::string_view from) {
     Homes homes;
     const auto walk = [&](const KindInfo& kind) { return Walk(kind, from, homes); };
     walk(*find_kind(from)).nested();
-    // What most people look for comes first: `classes` are the dataset's, `momentum` an
+    // The kinds that most people look for come first: `classes` are the dataset's, `momentum` an
     // optimizer's.
     for (const char* kind : {"training", "dataset", "model", "job", "machine"})
         walk(*find_kind(kind)).direct();

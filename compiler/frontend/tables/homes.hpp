@@ -1,5 +1,5 @@
 #pragma once
-/// Where words of the language stand, for whom writes them at another place: `learning_rate` in a
+/// The places of the language's words, for whom writes them at another one: `learning_rate` in a
 /// training is the optimizer's, `flip` in a job an augmentation of its dataset. All of it follows
 /// from the field tables.
 

@@ -139,7 +139,7 @@ Span SourceText::literal_null(int index, int column) const {
 Span SourceText::dash_before(int index, int column) const {
     for (; index >= 0; --index, column = -1) {
         std::string_view all = line(index);
-        // What is before a mark on its own line is no comment.
+        // The text before a mark on its own line is no comment.
         if (column >= 0)
             all = all.substr(0, std::size_t(column));
         else

@@ -18,7 +18,7 @@ class SourceText {
 
     /// A place one character wide.
     Span mark(int line, int column) const;
-    /// What stands at the mark up to the next blank.
+    /// The word at the mark, up to the next blank.
     Span word(int line, int column) const;
     /// The value at the mark, after tags and anchors: a quoted text with its quotes, a bracketed
     /// list or map as far as it goes on this line, or a plain scalar of this value.
@@ -46,7 +46,8 @@ class SourceText {
 
   private:
     Span span(int line, std::size_t begin, std::size_t end) const;
-    /// Of the file, in at most kCountedBytes steps: a file may be one line with 100,000 values.
+    /// Counts characters of the file, in at most kCountedBytes steps: a file may be one line with
+    /// 100,000 values.
     int characters_before(std::size_t offset) const;
     static constexpr std::size_t kCountedBytes = 64;
 

@@ -1,6 +1,6 @@
 #pragma once
-/// What people get wrong in YAML most often, found in the text: the parser's own message names what
-/// it wanted next, mostly lines below the slip.
+/// The slips that people make in YAML most often, found in the text: the parser's own message names
+/// what it wanted next, mostly lines below the slip.
 
 #include <optional>
 #include <string>

@@ -53,7 +53,7 @@ void conv2d_shape(ShapeContext& c) {
     const Type dst = windowed_type(src, filters, *window);
     if (bias && !expect_dims(c, "conv2d", 2, "bias", {filters})) return;
     if (residual && !expect_dims(c, "conv2d", bias ? 3 : 2, "residual", dst.dims)) return;
-    // What users write about the weights lives in the weights' shape and the layer table.
+    // The fields that users write about the weights live in the weights' shape and the layer table.
     for (const char* name : {"filters", "kernel", "weights_initializer", "bias_initializer"})
         c.attributes().erase(name);
     c.result(dst);

@@ -1,5 +1,5 @@
 #pragma once
-/// What a fully connected layer and its gradients share.
+/// The parts that a fully connected layer and its gradients share.
 
 #include "compiler/ops/define.hpp"
 

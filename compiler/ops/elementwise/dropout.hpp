@@ -1,12 +1,12 @@
 #pragma once
-/// What the dropout of numbers and that of whole channels share.
+/// The dropout of numbers and that of whole channels.
 
 #include "compiler/ops/define.hpp"
 
 namespace dtnn::compiler {
 
-/// What users write: specialise_phase makes it `applied` in training and removes it for inference.
-/// With `image` its source must be one.
+/// The layer that users write: specialise_phase makes it `applied` in training and removes it for
+/// inference. With `image` its source must be one.
 OpBuilder dropout_layer(const char* name, const char* applied, bool image,
                         std::string_view rate_doc);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What local_response_norm and its backward share.
+/// The shape rule of local_response_norm and of its backward.
 
 #include "compiler/ops/define.hpp"
 

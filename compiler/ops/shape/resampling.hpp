@@ -1,7 +1,6 @@
 #pragma once
-/// What operators share whose results are weighted sums of source cells, axis by axis: slice,
-/// zero_pad2d, upsample2d, adaptive_avg_pool2d. Their gradients take the same attributes and
-/// `source_shape`.
+/// Operators whose results are weighted sums of source cells, axis by axis: slice, zero_pad2d,
+/// upsample2d, adaptive_avg_pool2d. Their gradients take the same attributes and `source_shape`.
 
 #include "compiler/ops/define.hpp"
 

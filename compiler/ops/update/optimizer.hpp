@@ -1,5 +1,5 @@
 #pragma once
-/// What optimizer updates share. The formulas stand in kernels/arguments/update.hpp and
+/// The parts that optimizer updates share. The formulas stand in kernels/arguments/update.hpp and
 /// kernels/arguments/layerwise_update.hpp.
 
 #include "compiler/ops/define.hpp"
@@ -26,8 +26,8 @@ struct UpdateOperand {
 /// attribute `scaled` is set, the scale of the gradients; results: the weights and every state.
 void update_shape(ShapeContext& c, const char* op, const std::vector<UpdateOperand>& others);
 
-/// What all updates of weights have: their family, weight decay, clipping, a scale of the rate, and
-/// no gradient.
+/// Begins an update of weights: its family, weight decay, clipping, a scale of the rate, and no
+/// gradient.
 OpBuilder update_operator(const char* name);
 
 /// Operations per element that the attributes all updates have ask for: weight decay, clipping.

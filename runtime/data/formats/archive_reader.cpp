@@ -85,7 +85,7 @@ const char* why_unsafe(const std::string& path) {
     return nullptr;
 }
 
-/// What libarchive reads from.
+/// The bytes that libarchive reads from.
 struct ArchiveReader::Source {
     Source(const RegularFile& in, std::int64_t first, std::int64_t last)
         : file(in), begin(first), end(last), buffer(kBlock), reader(archive_read_new()) {}

@@ -16,7 +16,7 @@ namespace dtnn::runtime {
 struct Member {
     std::string path;       ///< UTF-8, without a leading "./"
     std::int64_t size = 0;  ///< unpacked
-    /// Where its bytes begin in the file, in a tar that is not compressed; -1: elsewhere.
+    /// The place where its bytes begin in the file, in a tar that is not compressed; -1: elsewhere.
     std::int64_t offset = -1;
     /// The same of a member that a zip stores as it is, as far as can be told: what is found there
     /// must be verified, and its checksum is not when it is read there.

@@ -11,8 +11,8 @@
 
 namespace dtnn::runtime {
 
-/// What compressed data may become: this many times as much, once the first so many bytes are out.
-/// Deflate reaches 1032; image archives stay below 3, sparse tables below 100.
+/// The most that compressed data may become: this many times as much, once the first so many bytes
+/// are out. Deflate reaches 1032; image archives stay below 3, sparse tables below 100.
 inline constexpr std::int64_t kMostExpansion = 200;
 inline constexpr std::int64_t kFreeExpansion = std::int64_t{16} << 20;
 

@@ -12,7 +12,8 @@ namespace dtnn::runtime {
 namespace image {
 namespace {
 
-/// Where pixels of the file go in a plane: pixel (y, x) to first + y * row + x * column.
+/// The places in a plane that pixels of the file go to: pixel (y, x) to first + y * row + x *
+/// column.
 struct Places {
     std::int64_t first = 0, row = 0, column = 1;
 };

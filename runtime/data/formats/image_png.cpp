@@ -47,7 +47,7 @@ bool read_header(PngDecoder& decoder) {
     if (decoder.info == nullptr) return false;
     if (setjmp(decoder.back) != 0) return false;
     png_set_read_fn(decoder.png, &decoder, read);
-    // What is larger than the limits is refused by them, with a remedy.
+    // An image that is larger than the limits is refused by them, with a remedy.
     png_set_user_limits(decoder.png, 0x7FFFFFFF, 0x7FFFFFFF);
     // Text and profiles may unpack to anything, and say that they have any length; none is wanted.
     // -1: of the chunks that libpng knows too, all but those that the pixels need.

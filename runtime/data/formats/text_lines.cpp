@@ -47,7 +47,7 @@ char TextLines::end_of_first() {
     std::size_t at = 0;
     while (true) {
         at = buffer_.find_first_of("\r\n", at);
-        // What follows a CR tells what it is.
+        // The character behind a CR tells what it is.
         const bool known =
             at != std::string::npos && (buffer_[at] == '\n' || at + 1 < buffer_.size());
         if (known) break;

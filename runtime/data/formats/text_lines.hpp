@@ -24,7 +24,7 @@ class TextLines {
 
   private:
     bool more();
-    /// What the lines end in, by the first of them.
+    /// The end of the lines, by the first of them.
     char end_of_first();
 
     RegularFile file_;

@@ -1,6 +1,6 @@
 #pragma once
-/// What the folders of a dataset of images hold: FOLDER/SPLIT/CLASS/IMAGE. Looking is apart from
-/// reading, so that of many ranks on one file system one looks, and tells the others.
+/// The content of the folders of a dataset of images: FOLDER/SPLIT/CLASS/IMAGE. Looking is apart
+/// from reading, so that of many ranks on one file system one looks, and tells the others.
 
 #include <cstddef>
 #include <cstdint>

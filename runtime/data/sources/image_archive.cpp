@@ -17,7 +17,7 @@ struct Place {
     std::string name;  ///< SPLIT/CLASS/IMAGE, or SPLIT/FILE of what is no image
 };
 
-/// Where a member's path puts it; nothing: outside the splits' folders.
+/// The place of a member by its path; nothing: outside the splits' folders.
 std::optional<Place> place_of(const std::string& path, const std::string& archive,
                               const ImageFolders& names) {
     std::vector<std::string> parts;

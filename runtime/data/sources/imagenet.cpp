@@ -26,7 +26,7 @@ std::string find_file(const std::string& path, const std::string& name) {
     return "";
 }
 
-/// What the devkit knows of the validation images: the synset of each, in their order.
+/// The synsets that the devkit knows of the validation images, in their order.
 std::vector<std::string> validation_synsets(const std::string& path) {
     const RegularFile file(path);
     ArchiveReader archive(file);

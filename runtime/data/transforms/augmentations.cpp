@@ -53,8 +53,8 @@ class RandomCrop final : public SampleStep {
     }
 
   private:
-    /// Where the window begins: anywhere that keeps it within the padded extent, and so that the
-    /// sample is in its middle where it is larger than that.
+    /// The beginning of the window: anywhere that keeps it within the padded extent, and so that
+    /// the sample is in its middle where it is larger than that.
     static std::int64_t place(std::int64_t extent, std::int64_t window, std::int64_t padding,
                               Draws& draws) {
         const std::int64_t room = extent + 2 * padding - window;
@@ -188,7 +188,7 @@ class Cutout final : public SampleStep {
     float fill_;
 };
 
-/// What happens to some samples only. Whether it does is drawn first.
+/// A step that happens to some samples only. Whether it does is drawn first.
 class Sometimes final : public SampleStep {
   public:
     Sometimes(double probability, std::unique_ptr<SampleStep> step)

@@ -1,6 +1,7 @@
 #pragma once
-/// What changes the values of a sample's pixels and leaves them where they are: pure functions of
-/// pixels in [0, 1], whose results stay there. Red, green and blue are the channels in this order.
+/// Steps that change the values of a sample's pixels and leave them where they are: pure functions
+/// of pixels in [0, 1], whose results stay there. Red, green and blue are the channels in this
+/// order.
 
 #include "runtime/data/sample_source.hpp"
 

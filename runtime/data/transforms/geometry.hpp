@@ -1,5 +1,5 @@
 #pragma once
-/// What moves the pixels of a sample: pure functions. Pixels are channels, height, width,
+/// Steps that move the pixels of a sample: pure functions. Pixels are channels, height, width,
 /// row-major. Where pixels have labels, these move with them: a label is that of the nearest pixel,
 /// 0 where there is none.
 

@@ -77,7 +77,7 @@ void rotate(const Sample& from, double degrees, float fill, Sample& to) {
     const auto cosine = float(std::cos(radians)), sine = float(std::sin(radians));
     const std::int64_t height = from.height, width = from.width, plane = height * width;
     const float middle_x = float(width - 1) / 2, middle_y = float(height - 1) / 2;
-    // Where a pixel was before: row and column. Rows count downwards.
+    // The place of a pixel before: row and column. Rows count downwards.
     const auto before = [&](std::int64_t y, std::int64_t x) {
         const float dx = float(x) - middle_x, dy = float(y) - middle_y;
         return std::pair{sine * dx + cosine * dy + middle_y, cosine * dx - sine * dy + middle_x};

@@ -1,5 +1,5 @@
 #pragma once
-/// What computes pixels between pixels: pure functions. Pixels are channels, height, width,
+/// Functions that compute pixels between pixels, and are pure. Pixels are channels, height, width,
 /// row-major; pixel i of an axis covers [i, i + 1), its centre is i + 1/2.
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class Taps {
     std::vector<float> weights_;
 };
 
-/// What resizing needs besides: allocates nothing once it has done the largest.
+/// The memory that resizing needs besides: it allocates nothing once it has done the largest.
 struct ResizeScratch {
     Taps rows;
     Taps columns;

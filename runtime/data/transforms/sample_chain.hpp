@@ -1,5 +1,5 @@
 #pragma once
-/// What becomes of a sample on its way from its source to the network, as the plan says:
+/// The way of a sample from its source to the network, as the plan says:
 ///
 ///     transforms -> augmentations (training only) -> normalize -> mixup (training only)
 ///
@@ -28,14 +28,15 @@ Normalization normalization_of(const plan::Component& component, std::int64_t ch
 
 class SampleChain {
   public:
-    /// What is wrong with a component is a RunError (exit 5).
+    /// Makes the steps of the plan. A mistake of a component is a RunError (exit 5).
     explicit SampleChain(const plan::Plan& plan);
 
-    /// What every sample goes through.
+    /// Applies what every sample goes through.
     void transform(Sample& sample, SampleScratch& scratch) const;
-    /// What training samples go through then.
+    /// Applies what training samples go through then.
     void augment(Sample& sample, SampleScratch& scratch, const Sighting& sighting) const;
-    /// What the others go through then: the middle part where augmentations make another size.
+    /// Applies what the others go through then: the middle part where augmentations make another
+    /// size.
     void leave_plain(Sample& sample, SampleScratch& scratch) const;
 
     /// Whether any step works on pixels: all do so in 32 bits.

@@ -19,7 +19,7 @@
 
 namespace dtnn::runtime {
 
-/// What steps write to besides the sample; each worker has one.
+/// The memory that steps write to besides the sample; each worker has one.
 struct SampleScratch {
     Sample spare;
     ResizeScratch resize;
@@ -32,8 +32,8 @@ class SampleStep {
     /// places (replace_pixels). Called by several threads at once. A sample that it cannot work on
     /// is a RunError whose fact goes on from the sample's name: "is 3x20x20, ...".
     virtual void apply(Sample& sample, SampleScratch& scratch, Draws& draws) const = 0;
-    /// What an augmentation does with samples that are evaluated, not trained on. Only those that
-    /// make another size do something, so that both kinds of samples have it.
+    /// The part of an augmentation that samples go through which are evaluated, not trained on.
+    /// Only those that make another size do something, so that both kinds of samples have it.
     virtual void apply_plain(Sample&, SampleScratch&) const {}
 };
 
