@@ -1,8 +1,10 @@
 #pragma once
-/// What is told of a program and its commands, as a page that is made once, from the tables, and
+/// The help for a program and its commands, as a page that is made once, from the tables, and
 /// written as `--help`, as a manual page or as Markdown.
 
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/command_line/program.hpp"
@@ -30,7 +32,7 @@ struct HelpPage {
 
 HelpPage page_of(const Program& program);
 HelpPage page_of(const Program& program, const Program::Entry& entry);
-/// Of the commands that begin with a word: "weights".
+/// The page of the commands that begin with a word: "weights".
 HelpPage page_of_group(const Program& program, const std::string& group);
 
 /// As `--help` prints it, in lines of at most 100 columns.
@@ -39,8 +41,11 @@ std::string help_text(const HelpPage& page);
 /// As a page of troff for man(1), section 1; `version` is the program's name and version.
 std::string manual_text(const HelpPage& page, const std::string& version);
 
-/// As a chapter of Markdown, its heading of that level.
-std::string markdown_text(const HelpPage& page, int level);
+/// Rows, term and text, that a document has said already.
+using SaidRows = std::set<std::pair<std::string, std::string>>;
+
+/// As a chapter of Markdown, its heading of that level. Of rows that were said it has the terms.
+std::string markdown_text(const HelpPage& page, int level, const SaidRows& said = {});
 
 /// "dtnnc-compile", what a manual page is called.
 std::string manual_name(const std::string& command);

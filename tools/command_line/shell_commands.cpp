@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
 #include <system_error>
 #include <utility>
 
@@ -30,14 +31,33 @@ struct ManArguments {
     std::string output, format = "troff";
 };
 
+/// Rows that so many commands say alike stand in front of a page, once.
+constexpr int kSaidInFront = 4;
+
 /// A page of Markdown about the program and all of its commands.
 std::string chapter(const Program& program) {
-    const ProgramFacts& facts = program.facts();
+    HelpPage front = page_of(program);
+    HelpSection shared{"Arguments and options of several commands", {}};
+    SaidRows said;
+    for (const HelpSection& section : front.sections)
+        for (const HelpRow& row : section.rows)
+            said.emplace(row.term, row.text);
+    std::vector<HelpPage> pages;
+    std::map<std::pair<std::string, std::string>, int> uses;
+    for (const Program::Entry& entry : program.entries()) {
+        pages.push_back(page_of(program, entry));
+        for (const HelpSection& section : pages.back().sections)
+            for (const HelpRow& row : section.rows)
+                if (++uses[{row.term, row.text}] == kSaidInFront &&
+                    said.emplace(row.term, row.text).second)
+                    shared.rows.push_back(row);
+    }
+    if (!shared.rows.empty()) front.sections.push_back(std::move(shared));
     std::string text =
-        fmt::format("<!-- Written by `{} man --format markdown`. -->\n", facts.name) +
-        markdown_text(page_of(program), 1);
-    for (const Program::Entry& entry : program.entries())
-        text += "\n" + markdown_text(page_of(program, entry), 2);
+        fmt::format("<!-- Written by `{} man --format markdown`. -->\n", program.facts().name) +
+        markdown_text(front, 1);
+    for (const HelpPage& page : pages)
+        text += "\n" + markdown_text(page, 2, said);
     return wrap_markdown(text);
 }
 

@@ -113,6 +113,22 @@ ReferencePage passes_page() {
     return page;
 }
 
+/// The kernels of an operator in their order of preference, with the types that are not f32 and f64
+/// and the instruction set that they need.
+std::string kernels_of(std::string_view device, std::string_view op) {
+    std::string text;
+    for (const kernels::KernelInfo& kernel : kernels::catalogue(device)) {
+        if (kernel.op != op) continue;
+        std::string needs;
+        if (kernel.needs != kernels::Isa::baseline) needs = kernels::name_of(kernel.needs);
+        if (const std::string types = kernels::types_of(kernel); types != "f32, f64")
+            needs += (needs.empty() ? "" : "; ") + types;
+        text += fmt::format("{}`{}`{}", text.empty() ? "" : ", ", kernel.name,
+                            needs.empty() ? "" : fmt::format(" ({})", needs));
+    }
+    return text;
+}
+
 ReferencePage kernels_page() {
     ReferencePage page{"kernels.md", "Shared lists", "kernels",
                        "what computes each operator, in order of preference", ""};
@@ -122,15 +138,17 @@ ReferencePage kernels_page() {
         "one behind it, or another that [was measured](../tuning.md) to be faster. The plan names "
         "the one chosen, and why others were not; `dtnnc explain PLAN` shows it. `reference` is "
         "the plain form that all others are tested "
-        "against; `--reference-kernels` chooses it everywhere.\n\n| operator | kernel | device | "
-        "types | needs | may refuse | workspace |\n|---|---|---|---|---|---|---|\n",
+        "against; `--reference-kernels` chooses it everywhere. In brackets: the instruction set "
+        "that one needs, and its types where they are not f32 and f64.\n\n| operator | on a "
+        "processor | on a CUDA device |\n|---|---|---|\n",
         kGeneratedLine);
-    for (const char* device : {"cpu", "cuda"})
-        for (const kernels::KernelInfo& kernel : kernels::catalogue(device))
-            page.text += fmt::format("| `{}` | `{}` | {} | {} | {} | {} | {} |\n", kernel.op,
-                                     kernel.name, kernel.device, kernels::types_of(kernel),
-                                     kernel.device == "cpu" ? kernels::name_of(kernel.needs) : "",
-                                     kernel.refuses ? "yes" : "", kernel.workspace ? "yes" : "");
+    std::string_view last;
+    for (const kernels::KernelInfo& kernel : kernels::catalogue("cpu")) {
+        if (kernel.op == last) continue;
+        last = kernel.op;
+        page.text += fmt::format("| `{}` | {} | {} |\n", kernel.op, kernels_of("cpu", kernel.op),
+                                 kernels_of("cuda", kernel.op));
+    }
     return page;
 }
 
