@@ -148,10 +148,7 @@ class OpBuilder {
     }
     OpBuilder& multiplies() { return set(def_.multiplies, true); }
     OpBuilder& reads_order_only() { return set(def_.reads_order_only, true); }
-    OpBuilder& takes_relu() { return set(def_.takes_relu, true); }
-    OpBuilder& takes_expression() { return set(def_.takes_expression, true); }
-    OpBuilder& takes_residual() { return set(def_.takes_residual, true); }
-    OpBuilder& takes_mask() { return set(def_.takes_mask, true); }
+    OpBuilder& takes(std::vector<Epilogue> what) { return set(def_.takes, std::move(what)); }
     OpBuilder& sums_expression() { return set(def_.sums_expression, true); }
     OpBuilder& exchange() { return set(def_.exchange, true); }
     OpBuilder& view(View when) { return set(def_.view, when); }

@@ -21,6 +21,14 @@ struct ShapeError {
     std::string field;  ///< the attribute to point at; empty: the layer
 };
 
+/// What kernels do to a result before they store it, in this order.
+enum class Epilogue {
+    residual,    ///< the attribute `residual`: an operand that is added
+    relu,        ///< the attribute `epilogue`
+    expression,  ///< likewise; the attribute `expression` has it
+    mask,        ///< the attribute `mask`: nothing where a last operand is not above 0
+};
+
 struct OpDef;
 
 /// What a shape rule sees: operand types and attributes; it sets one type per result. It may also
@@ -217,10 +225,7 @@ struct OpDef {
     /// A product or a convolution: where values are stored in 16 bits, its factors are.
     bool multiplies = false;
     bool reads_order_only = false;  ///< metrics: which predictions are larger, not by how much
-    bool takes_relu = false;        ///< the attribute `epilogue`
-    bool takes_expression = false;  ///< the attribute `epilogue` may ask for one, `expression`
-    bool takes_residual = false;    ///< the attribute `residual`: an operand that is added
-    bool takes_mask = false;  ///< the attribute `mask`: nothing where a last operand is not above 0
+    std::vector<Epilogue> takes;    ///< what may stand behind it and become part of it
     /// Its attribute `expression` is worked out for every element of operand 0 and then summed up:
     /// the end of a chain of elementwise operators, which may become part of it.
     bool sums_expression = false;

@@ -10,14 +10,10 @@
 #include "compiler/passes/common_subexpressions.hpp"
 #include "compiler/passes/dead_code.hpp"
 #include "compiler/passes/fusion/fold_batch_norm.hpp"
-#include "compiler/passes/fusion/fuse_batch_norm_activation.hpp"
-#include "compiler/passes/fusion/fuse_batch_norm_add_relu.hpp"
-#include "compiler/passes/fusion/fuse_batch_norm_relu.hpp"
 #include "compiler/passes/fusion/fuse_batch_statistics.hpp"
 #include "compiler/passes/fusion/fuse_convolution_activation.hpp"
 #include "compiler/passes/fusion/fuse_elementwise.hpp"
-#include "compiler/passes/fusion/fuse_relu.hpp"
-#include "compiler/passes/fusion/fuse_relu_backward.hpp"
+#include "compiler/passes/fusion/fuse_epilogues.hpp"
 #include "compiler/passes/hoist_invariant.hpp"
 #include "compiler/passes/layout.hpp"
 #include "compiler/passes/pack_weights.hpp"
@@ -57,7 +53,7 @@ constexpr std::string_view kOrder[] = {
     // Before every fusion: gradient rules are written for plain operators, and what backward keeps
     // decides what may be fused.
     "differentiate",
-    // What is clipped is the gradient of the update; what is averaged are the updated weights.
+    // The gradient of the update is clipped, the updated weights are averaged.
     "accumulate_gradients",
     // Ranks exchange once an update, not once a batch; what is clipped and what moves the weights
     // is the gradient of all ranks.
@@ -72,14 +68,8 @@ constexpr std::string_view kOrder[] = {
     // vanishes, and its statistics (training) save a whole pass over the image.
     "fold_batch_norm",
     "fuse_batch_statistics",
-    // Then batch norm takes the relu after it, the nearest one before the one behind a sum.
-    "fuse_batch_norm_relu",
-    "fuse_batch_norm_add_relu",
-    // Other activations behind a batch norm have no kernel of their own there.
-    "fuse_batch_norm_activation",
-    // What relu is left belongs to convolutions and dense layers, forward and backward.
-    "fuse_relu",
-    "fuse_relu_backward",
+    // Then what stands behind batch norms, convolutions and dense layers, forward and backward.
+    "fuse_epilogues",
     // The general fusion takes the rest; earlier it would hide the patterns above.
     "fuse_elementwise",
     // Chains are one node now, which a convolution may take as a whole.
@@ -100,7 +90,7 @@ constexpr std::string_view kOrder[] = {
     "hoist_invariant",
     // Updates go over flat memory: what lies there, and how, is decided.
     "shard_optimizer",
-    // What is alive when follows from the order of the nodes.
+    // The order of the nodes decides what is alive when.
     "schedule",
     // Its nodes stand where they are needed: the last word.
     "recompute",

@@ -25,7 +25,7 @@ class Compiler(CommandTest):
     def test_usage_errors_are_two(self):
         self.expect(self.dtnnc(), 2)
         self.expect(self.dtnnc("compil", "tiny.yaml"), 2)
-        self.expect(self.dtnnc("compile", "tiny.yaml", "--disable", "fuse_rellu"), 2, "fuse_relu")
+        self.expect(self.dtnnc("compile", "tiny.yaml", "--disable", "fuse_epilogue"), 2, "fuse_epilogues")
         self.expect(self.dtnnc("explain", "covn2d"), 2, "conv2d")
         self.expect(self.dtnn_run(), 2)
         self.expect(self.dtnn_run("--no-such-option"), 2)
@@ -155,7 +155,7 @@ class Compiler(CommandTest):
         self.expect(self.dtnnc("diff", first, second), 1, "training.batch_size", "64", "32", "mathematics")
         report = json.loads(self.expect(self.dtnnc("diff", first, second, "--format", "json"), 1).stdout)
         self.assertTrue(report)
-        third = self.compile("--disable", "fuse_relu", plan="third.json")
+        third = self.compile("--disable", "fuse_epilogues", plan="third.json")
         process = self.expect(self.dtnnc("diff", first, third), 1, "performance")
         self.assertNotIn("changes the mathematics", process.stdout)
         self.expect(self.dtnnc("diff", first, "nothing.json"), 2)
@@ -170,13 +170,13 @@ class Compiler(CommandTest):
         self.expect(self.dtnnc("explain", "conv2d"), 0, "filters", "padding")
         self.expect(self.dtnnc("explain", "unknown-field"), 0)
         self.expect(self.dtnnc("explain", "in_place"), 0, "--disable in_place")
-        self.expect(self.dtnnc("explain", "fuse_relu"), 0)
+        self.expect(self.dtnnc("explain", "fuse_epilogues"), 0)
         self.expect(self.dtnnc("compile", "tiny.yaml", "-o", "plan.json", "--emit", "differentiate"), 0,
                     "conv2d_backward_weights")
 
     def test_an_internal_error_is_seventy(self):
-        process = self.dtnnc("compile", "tiny.yaml", env={"DTNN_BREAK_AFTER": "fuse_relu"})
-        self.expect(process, 70, "internal error", "please report", "fuse_relu")
+        process = self.dtnnc("compile", "tiny.yaml", env={"DTNN_BREAK_AFTER": "fuse_epilogues"})
+        self.expect(process, 70, "internal error", "please report", "fuse_epilogues")
         self.assertNotIn("tiny.plan.json", os.listdir(self.folder))
 
 

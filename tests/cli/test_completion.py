@@ -30,7 +30,7 @@ TYPED = [
     # values of options
     ("dtnnc summary x --format js", "dtnnc summary x --format json "),
     ("dtnnc summary x --format=js", "dtnnc summary x --format=json "),
-    ("dtnnc compile --disable fuse_relu_b", "dtnnc compile --disable fuse_relu_backward "),
+    ("dtnnc compile --disable fuse_ep", "dtnnc compile --disable fuse_epilogues "),
     # names of specs, words of the language
     ("dtnnc check zebra_n", "dtnnc check zebra_net "),
     ("dtnnc explain conv2d.fi", "dtnnc explain conv2d.filters "),
@@ -266,7 +266,7 @@ class Offered(CommandTest):
         # Bash takes --format=js for three words.
         self.assertEqual(self.bash("summary", "x", "--format", "=", "js"), ["json"])
         self.assertEqual(self.bash("summary", "x", "--format", "="), ["text", "table", "markdown", "csv", "json"])
-        self.assertEqual(self.bash("compile", "--disable", "fuse_relu_b"), ["fuse_relu_backward"])
+        self.assertEqual(self.bash("compile", "--disable", "fuse_ep"), ["fuse_epilogues"])
         self.assertEqual(self.bash("completion", ""), ["bash", "zsh", "fish", "words"])
         self.assertEqual(self.bash("bench", "p", "--program", "", program="dtnn-run"), ["train", "evaluate", "predict"])
 

@@ -132,7 +132,7 @@ class Explain(CommandTest):
             ("bilinear", "a value of upsample2d.mode"),
             ("unknown_field", "unknown-field - a diagnostic, exit code 3"),
             ("too-many-layers", "what to do"),
-            ("fuse-relu", "--disable fuse_relu"),
+            ("fuse-epilogues", "--disable fuse_epilogues"),
             ("dense.blis", "a kernel for cpu"),
             ("reference", "--reference-kernels"),
             ("expressions", "a if c else b"),
@@ -152,7 +152,7 @@ class Explain(CommandTest):
         for word, meant in [("covn2d", "conv2d"), ("digts", "digits"), ("reprat", "repeat"), ("bacth_size", "batch_size"),
                             ("squeeze_exite", "squeeze_excite"), ("unknwon-field", "unknown-field"),
                             ("conv2d.filtres", "conv2d.filters"), ("catgorical_accuracy", "categorical_accuracy"),
-                            ("he_unifrom", "he_uniform"), ("fuse_rleu", "fuse_relu")]:
+                            ("he_unifrom", "he_uniform"), ("fuse_eplogues", "fuse_epilogues")]:
             with self.subTest(word):
                 self.expect(self.dtnnc("explain", word), 2, f"did you mean `{meant}`?")
         for word in ("xqzzy", "42", "quantum_foam"):

@@ -205,8 +205,7 @@ TEST_CASE("synchronised statistics when gradients are accumulated, in double") {
 TEST_CASE("synchronised statistics without fusions and with reference kernels, in double") {
     const Trained one = train_on({.statistics = ""});
     check_same(one, train_on({.ranks = 3, .reference = true}), 1e-12);
-    for (const char* pass : {"fuse_batch_statistics", "fuse_batch_norm_relu",
-                             "fuse_batch_norm_add_relu", "dead_code"}) {
+    for (const char* pass : {"fuse_batch_statistics", "fuse_epilogues", "dead_code"}) {
         CAPTURE(pass);
         check_same(one, train_on({.ranks = 2, .disabled = {pass}}), 1e-12);
     }

@@ -39,7 +39,7 @@ WORDS = {"SPEC": ("tiny.yaml", "bad.yaml", "digits_ranks", "resnet18", "simplecn
          "--resume": ("run", "other"), "--output": ("out", "run", "tiny.yaml", "out/in/side", "out.npz"), "--trace": ("trace.json",),
          "--log-samples": ("samples.jsonl",), "--input": ("test", "x.npy", "image.png", "."), "--target": ("cpu", "cuda"),
          "--isa": ("baseline", "avx512", "avx1024"), "--memory-budget": ("1KiB", "4GiB", "-1"), "--spec-path": (".", "none"),
-         "--disable": ("fuse_relu", "schedule", "none"), "--emit": ("differentiate:train", "lower:predict", "none:none"),
+         "--disable": ("fuse_epilogues", "schedule", "none"), "--emit": ("differentiate:train", "lower:predict", "none:none"),
          # More ranks are more processes than this machine has room for.
          "--ranks": ("1", "2", "0", "x", "1000001"), "--max-restarts": ("0", "1", "-1"), "--steps": ("1", "3", "0"),
          "--threads": ("1", "2", "0", "4097"), "--contact-sheet": ("sheet.png",), "--time": ("0:10:00", "x"), "--machine": ("laptop", "none")}

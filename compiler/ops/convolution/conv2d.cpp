@@ -110,9 +110,7 @@ OpDef define_conv2d() {
         .kernel_class(convolution_class)
         .multiplies()
         .attribute("epilogue", std::string("none"))
-        .takes_relu()
-        .takes_expression()
-        .takes_residual()
+        .takes({Epilogue::residual, Epilogue::relu, Epilogue::expression})
         .general_form([](const Graph& graph, Node node) {
             return take_padding(graph, node) ? std::vector<Node>{std::move(node)}
                                              : std::vector<Node>{};

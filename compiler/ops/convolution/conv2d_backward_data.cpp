@@ -33,7 +33,7 @@ OpDef define_conv2d_backward_data() {
         .kernel_class(convolution_class)
         .multiplies()
         .attribute("groups", std::int64_t{1})
-        .takes_mask()
+        .takes({Epilogue::mask})
         .weights_operand(1, kFilterOrder)
         .doc("Gradient of a convolution by its source.")
         .inputs({"diff_dst", "weights", "y?"})

@@ -137,7 +137,7 @@ OpDef define_conv2d_transpose() {
         .kernel_class(convolution_class)
         .multiplies()
         .attribute("epilogue", std::string("none"))
-        .takes_relu()
+        .takes({Epilogue::relu})
         .weights_operand(1, kFilterOrder)
         .doc(
             "Transposed convolution: every input cell adds its filter to the result, stride apart; "

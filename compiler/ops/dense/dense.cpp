@@ -94,7 +94,7 @@ OpDef define_dense() {
         .kernel_class(product_class)
         .multiplies()
         .attribute("epilogue", std::string("none"))
-        .takes_relu()
+        .takes({Epilogue::relu})
         .weights_operand(1, kDenseOrder)
         .doc("Fully connected layer: every unit reads every number of the input.")
         .layer("- dense: {units: 10}")

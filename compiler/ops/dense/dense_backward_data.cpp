@@ -26,7 +26,7 @@ OpDef define_dense_backward_data() {
         .family(Family::dense)
         .kernel_class(product_class)
         .multiplies()
-        .takes_mask()
+        .takes({Epilogue::mask})
         .weights_operand(1, kDenseOrder)
         .doc("Gradient of a fully connected layer by its source.")
         .inputs({"diff_dst", "weights", "y?"})

@@ -10,6 +10,7 @@ OpDef define_batch_norm_inference() {
         .kernel_class(KernelClass::normalizations)
         .attribute("epsilon", 1e-5)
         .attribute("epilogue", std::string("none"))
+        .takes({Epilogue::residual, Epilogue::relu})
         .doc("Batch normalisation by the running statistics.")
         .inputs({"src", "gamma", "beta", "running_mean", "running_variance", "residual?"})
         .outputs({"dst"})

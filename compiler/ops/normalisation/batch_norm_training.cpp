@@ -55,6 +55,7 @@ OpDef define_batch_norm_training() {
         .attribute("epsilon", 1e-5)
         .attribute("momentum", 0.9)
         .attribute("epilogue", std::string("none"))
+        .takes({Epilogue::residual, Epilogue::relu, Epilogue::expression})
         .doc(
             "Batch normalisation by the statistics of the batch, which also moves the running "
             "ones.")

@@ -27,7 +27,7 @@ OpDef define_max_pool2d_backward() {
     return OpBuilder("max_pool2d_backward")
         .family(Family::pooling)
         .kernel_class(max_pool_class)
-        .takes_mask()
+        .takes({Epilogue::mask})
         .doc("Gradient of max_pool2d.")
         .inputs({"diff_dst", "indices", "y?"})
         .outputs({"diff_src"})

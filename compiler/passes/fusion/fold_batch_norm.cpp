@@ -3,23 +3,19 @@
 #include <algorithm>
 
 #include "compiler/ops/define.hpp"
-#include "compiler/passes/shared/batch_norm_patterns.hpp"
+#include "compiler/passes/shared/batch_norm_operators.hpp"
 #include "compiler/passes/shared/rewriting.hpp"
 
 namespace dtnn::compiler {
 namespace {
 
-bool plain(const Node& node) {
-    return !has_epilogue(node) && !flag(node.attributes, "residual");
-}
-
 /// The batch norm that the convolution takes along, or null.
 const Node* folded_into(const Uses& uses, const Node& conv) {
-    if (conv.op != kConvolution || !plain(conv) || flag(conv.attributes, "statistics"))
+    if (conv.op != kConvolution || has_epilogue(conv) || flag(conv.attributes, "statistics"))
         return nullptr;
     const Node* norm = uses.only_reader(conv.outputs[0]);
-    const bool fits =
-        norm && norm->op == kInference && plain(*norm) && norm->inputs[0] == conv.outputs[0];
+    const bool fits = norm && norm->op == kInference && !has_epilogue(*norm) &&
+                      norm->inputs[0] == conv.outputs[0];
     return fits ? norm : nullptr;
 }
 

@@ -89,7 +89,8 @@ bool is_relu_backward(const Node& node) {
 }
 
 bool has_epilogue(const Node& node) {
-    return text_or(node.attributes, "epilogue", "none") != "none";
+    return text_or(node.attributes, "epilogue", "none") != "none" ||
+           flag(node.attributes, "residual") || flag(node.attributes, "mask");
 }
 
 }  // namespace dtnn::compiler

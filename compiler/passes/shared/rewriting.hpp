@@ -1,5 +1,5 @@
 #pragma once
-/// What most passes share: who reads a value, nodes with inferred types, and the patterns of relu.
+/// The tools of most passes: who reads a value, nodes with inferred types, the patterns of relu.
 
 #include <optional>
 #include <span>
@@ -51,7 +51,7 @@ bool is_sum(const Node& node);
 bool is_relu(const Node& node);
 /// relu's backward: operand 0 where operand 1, relu's result, is above zero.
 bool is_relu_backward(const Node& node);
-/// A relu has been fused into the node.
+/// A sum, a mask or an activation that stood behind the node has been fused into it.
 bool has_epilogue(const Node& node);
 
 }  // namespace dtnn::compiler

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "compiler/ops/define.hpp"
-#include "compiler/passes/shared/batch_norm_patterns.hpp"
+#include "compiler/passes/shared/batch_norm_operators.hpp"
 #include "compiler/passes/shared/optimizer_graph.hpp"
 
 namespace dtnn::compiler {

@@ -225,7 +225,7 @@ TEST_CASE("ten updates of every optimizer give the weights that they should") {
         {"reference kernels", true},
         {"without optional passes",
          false,
-         {"common_subexpressions", "dead_code", "fuse_elementwise", "fuse_relu",
+         {"common_subexpressions", "dead_code", "fuse_elementwise", "fuse_epilogues",
           "hoist_invariant"}},
     };
     for (const Json& c : file.at("cases")) {

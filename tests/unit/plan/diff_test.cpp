@@ -179,7 +179,7 @@ TEST_CASE("kernels, fusion, passes, threads and memory are performance only") {
     b.programs[0].steps[0].kernel = "blis";
     b.programs[0].steps[0].attributes["epilogue"] = "relu";
     b.programs[0].steps.erase(b.programs[0].steps.begin() + 1);
-    b.passes[1] = "fuse_relu";
+    b.passes[1] = "fuse_epilogues";
     b.target.threads = 8;
     b.memory.arena += 64;
     auto changes = diff(a, b);
@@ -188,7 +188,7 @@ TEST_CASE("kernels, fusion, passes, threads and memory are performance only") {
     CHECK(find_change(changes, "dense in train: reference -> blis: dense_1.dense"));
     CHECK(find_change(changes, "dense fused in train"));
     CHECK(find_change(changes, "- softmax_cross_entropy"));
-    CHECK(find_change(changes, "compiler.passes.fuse_relu: off -> on")->chosen);
+    CHECK(find_change(changes, "compiler.passes.fuse_epilogues: off -> on")->chosen);
     CHECK(find_change(changes, "target.threads: 1 -> 8")->chosen);
     CHECK_FALSE(find_change(changes, "arena")->chosen);
     CHECK(

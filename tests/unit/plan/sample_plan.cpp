@@ -74,7 +74,7 @@ Plan sample_plan() {
         {"normalize", {{"mean", std::vector<double>{0.5}}, {"deviation", std::vector<double>{2}}}}};
     plan.training.schedules = {{"cosine", {{"epochs", std::int64_t{3}}}}};
     plan.training.groups = {{"*.bias", {{"weight_decay", 0.0}}}};
-    plan.passes = {"attach_loss", "-fuse_relu", "in_place"};
+    plan.passes = {"attach_loss", "-fuse_epilogues", "in_place"};
 
     Layer flatten;
     flatten.name = "flatten_1";
