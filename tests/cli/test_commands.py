@@ -493,6 +493,9 @@ class Installed(CommandTest):
                                "test_samples: 64}\ntraining: adam\n")
         self.expect(run(dtnnc, "compile", "job.yaml", "-o", "plan.json", cwd=self.folder), 0)
         self.expect(run(dtnn_run, "plan.json", "--output", "run", cwd=self.folder), 0)
+        # Schemas find their definitions beside them.
+        self.assertEqual(sorted(os.listdir(self.path("moved/share/dtnn/specs/schema"))),
+                         sorted(os.listdir(os.path.join(ROOT, "specs", "schema"))))
         # Where man and the shells look.
         for file in ("man/man1/dtnnc.1", "man/man1/dtnnc-compile.1", "man/man1/dtnn-run-train.1",
                      "bash-completion/completions/dtnnc", "bash-completion/completions/dtnn-run",

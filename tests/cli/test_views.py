@@ -200,7 +200,7 @@ class Schema(CommandTest):
         self.assertEqual(set(whole["properties"]["kind"]["enum"]), {"job", "model", "dataset", "training", "machine", "operator", "loss"})
         self.expect(self.dtnnc("schema", "-o", "folder"), 0)
         self.assertEqual(sorted(os.listdir(self.path("folder"))),
-                         [f"{kind}.schema.json" for kind in ("dataset", "dtnn", "job", "loss", "machine", "model", "operator", "training")])
+                         [f"{kind}.schema.json" for kind in ("dataset", "definitions", "dtnn", "job", "loss", "machine", "model", "operator", "training")])
         self.expect(self.dtnnc("schema", "--kind", "model"), 0, "conv2d")
         self.expect(self.dtnnc("schema", "--kind", "modle"), 2)
         self.expect(self.dtnnc("schema", "-o", "tiny.yaml"), 1, "tiny.yaml")

@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 DTNNC = os.path.join(os.environ.get("DTNN_BIN", os.path.join(ROOT, "build", "release", "bin")), "dtnnc")
 SCHEMAS = os.path.join(ROOT, "specs", "schema")
 CORPUS = os.path.join(ROOT, "tests", "golden", "diagnostics")
+DEFINITIONS = "definitions.schema.json"
 KINDS = ("job", "model", "dataset", "training", "machine", "operator", "loss")
 
 # What one file's schema cannot see, by diagnostic code.
@@ -195,14 +197,47 @@ def structural_codes_of_line(given, answers):
     return codes
 
 
+def read_json(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def without_references(path):
+    """The schema as an editor's YAML language server sees it: the name of a file in a reference is relative to the file
+    that the reference stands in, and what it leads to there takes the reference's place."""
+    files = {path: read_json(path)}
+    ahead, seen = [(files[path], path)], set()
+    while ahead:
+        node, place = ahead.pop()
+        if id(node) in seen or not isinstance(node, (dict, list)):
+            continue
+        seen.add(id(node))
+        while isinstance(node, dict) and isinstance(node.get("$ref"), str):
+            name, _, pointer = node.pop("$ref").partition("#/")
+            if name:
+                place = os.path.join(os.path.dirname(place), name)
+            if place not in files:
+                files[place] = read_json(place)
+            target = files[place]
+            for part in pointer.split("/"):
+                target = target[part]
+            for key, value in target.items():
+                node.setdefault(key, value)
+        ahead += [(part, place) for part in (node.values() if isinstance(node, dict) else node)]
+    return files[path]
+
+
+def validator_of(path):
+    return jsonschema.Draft7Validator(without_references(path))
+
+
 class Schemas(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.schemas = {}
         for kind in ("dtnn",) + KINDS:
-            with open(os.path.join(SCHEMAS, f"{kind}.schema.json"), encoding="utf-8") as file:
-                cls.schemas[kind] = json.load(file)
-        cls.validators = {kind: jsonschema.Draft7Validator(schema) for kind, schema in cls.schemas.items()}
+            cls.schemas[kind] = read_json(os.path.join(SCHEMAS, f"{kind}.schema.json"))
+        cls.validators = {kind: validator_of(os.path.join(SCHEMAS, f"{kind}.schema.json")) for kind in cls.schemas}
 
     def test_the_committed_schemas_are_current(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -215,14 +250,46 @@ class Schemas(unittest.TestCase):
                     self.assertTrue(new.read() == old.read(), f"run `dtnnc schema -o specs/schema` ({name})")
 
     def test_the_schemas_are_schemas(self):
+        definitions = read_json(os.path.join(SCHEMAS, DEFINITIONS))
+        jsonschema.Draft7Validator.check_schema(definitions)
+        for name, definition in definitions["definitions"].items():
+            jsonschema.Draft7Validator.check_schema(definition)
+        used = set()
         for kind, schema in self.schemas.items():
             with self.subTest(kind):
                 jsonschema.Draft7Validator.check_schema(schema)
-                definitions = schema["definitions"]
-                for reference in set(re.findall(r'"\$ref": "#/definitions/(\w+)"', json.dumps(schema))):
-                    self.assertIn(reference, definitions)
-                for name in definitions:
-                    self.assertIn(f'"#/definitions/{name}"', json.dumps(schema), f"{name} is used nowhere")
+                self.assertNotIn("definitions", schema)
+                used |= set(re.findall(f'"\\$ref": "{DEFINITIONS}#/definitions/(\\w+)"', json.dumps(schema)))
+        used |= set(re.findall(r'"\$ref": "#/definitions/(\w+)"', json.dumps(definitions)))
+        self.assertEqual(set(definitions["definitions"]), used)
+
+    def test_one_schema_by_itself_has_what_it_refers_to(self):
+        definitions = read_json(os.path.join(SCHEMAS, DEFINITIONS))["definitions"]
+        for kind in ("dtnn", "job", "model", "dataset", "training", "machine"):
+            with self.subTest(kind):
+                arguments = [] if kind == "dtnn" else ["--kind", kind]
+                process = subprocess.run([DTNNC, "schema", *arguments], stdout=subprocess.PIPE, check=True)
+                schema = json.loads(process.stdout)
+                own = schema.pop("definitions")
+                self.assertEqual(own, {name: definitions[name] for name in own})
+                self.assertEqual(set(re.findall(r'"\$ref": "#/definitions/(\w+)"', json.dumps([schema, own]))), set(own))
+                self.assertEqual(json.dumps(schema), json.dumps(self.schemas[kind]).replace(DEFINITIONS, ""))
+
+    def test_the_files_serve_in_any_folder(self):
+        spec = {"kind": "job", "model": {"input": {"shape": [1, 8, 8]}, "layers": ["flatten", {"dense": {"units": 3}}]},
+                "dataset": {"type": "digits"}, "training": {"epochs": 2}}
+        wrong = [{**spec, "model": {**spec["model"], "layers": [{"dense": {"unit": 3}}]}}, {**spec, "training": {"epochs": -1}}]
+        with tempfile.TemporaryDirectory() as folder:
+            for name in os.listdir(SCHEMAS):
+                shutil.copy(os.path.join(SCHEMAS, name), folder)
+            os.makedirs(os.path.join(folder, "some where", "one"))
+            elsewhere = os.path.join(folder, "some where", "one")
+            subprocess.run([DTNNC, "schema", "--kind", "job", "-o", elsewhere], check=True, stdout=subprocess.DEVNULL)
+            self.assertEqual(sorted(os.listdir(elsewhere)), [DEFINITIONS, "job.schema.json"])
+            for path in (os.path.join(folder, "dtnn.schema.json"), os.path.join(elsewhere, "job.schema.json")):
+                self.assertTrue(validator_of(path).is_valid(spec))
+                for one in wrong:
+                    self.assertFalse(validator_of(path).is_valid(one))
 
     def test_shipped_specs_are_valid_and_name_their_schema(self):
         count = 0

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <set>
 
 #include "compiler/frontend/explain/json_schema_model.hpp"
 #include "compiler/frontend/tables/components.hpp"
@@ -43,9 +45,17 @@ Json training_schema() {
     return schema;
 }
 
+// When `type` is the name of the member, `then` holds.
+Json when_type(const ComponentInfo& type, Json then) {
+    return {{"if",
+             {{"properties", {{"type", {{"const", std::string(type.name)}}}}},
+              {"required", Json::array({"type"})}}},
+            {"then", std::move(then)}};
+}
+
 // The fields of each type of dataset are its own. Without `type` (the rest is in the dataset that
 // is extended) all fields may stand.
-Json dataset_schema(bool part) {
+Json dataset_part_schema() {
     Json schema = kind_properties(dataset_table(), "dataset");
     if (schema["properties"].contains("shape"))
         for (const char* bound : {"minItems", "maxItems"})
@@ -57,17 +67,27 @@ Json dataset_schema(bool part) {
             for (const Field& field : *table)
                 names.push_back(std::string(field.name));
         // What a field is may differ from type to type: its range, its default, its text.
-        Json then = {{"propertyNames", {{"enum", names}}},
-                     {"properties", table_schema(*type.fields, false)["properties"]}};
-        const std::vector<std::string> required = required_fields(*type.fields);
-        if (!part && !required.empty()) require_unless_extended(then, requirement(required));
-        cases.push_back({{"if",
-                          {{"properties", {{"type", {{"const", std::string(type.name)}}}}},
-                           {"required", Json::array({"type"})}}},
-                         {"then", then}});
+        const Json own = table_schema(*type.fields, false)["properties"];
+        Json differing = Json::object();
+        for (const auto& [name, form] : own.items())
+            if (form != schema["properties"][name]) differing[name] = form;
+        cases.push_back(
+            when_type(type, {{"propertyNames", {{"enum", names}}}, {"properties", differing}}));
     }
     schema["allOf"] = cases;
-    if (!part) require_unless_extended(schema, requirement({"type"}));
+    return schema;
+}
+
+Json dataset_schema() {
+    Json all = Json::array({reference_to("dataset_part")});
+    for (const ComponentInfo& type : dataset_types().members)
+        if (const auto required = required_fields(*type.fields); !required.empty()) {
+            Json then = Json::object();
+            require_unless_extended(then, requirement(required));
+            all.push_back(when_type(type, then));
+        }
+    Json schema = {{"allOf", all}};
+    require_unless_extended(schema, requirement({"type"}));
     return schema;
 }
 
@@ -103,70 +123,150 @@ Json job_schema() {
     return schema;
 }
 
-// The definitions that a file of the kind needs.
-Json definitions_of(std::string_view kind) {
-    Json definitions = Json::object();
-    const bool job = kind == "job";
-    if (job) definitions["job"] = job_schema();
-    if (job || kind == "model") add_model_definitions(definitions);
-    if (job || kind == "dataset") definitions["dataset"] = dataset_schema(false);
-    if (job) definitions["dataset_part"] = dataset_schema(true);
-    if (job || kind == "training") definitions["training"] = training_schema();
-    if (job || kind == "machine")
-        definitions["machine"] = kind_properties(machine_table(), "machine");
-    if (kind == "operator") definitions["operator"] = operator_schema();
-    if (job || kind == "model" || kind == "loss") definitions["loss"] = loss_schema();
-    if (kind == "model") definitions.erase("model_part");
-    const auto add_sets = [&](const FieldTable& table) {
-        for (const Field& field : table)
+// Everything that specs of any kind are made of, by name.
+Json all_definitions() {
+    Json definitions = {{"job", job_schema()}};
+    add_model_definitions(definitions);
+    definitions["dataset"] = dataset_schema();
+    definitions["dataset_part"] = dataset_part_schema();
+    definitions["training"] = training_schema();
+    definitions["machine"] = kind_properties(machine_table(), "machine");
+    definitions["loss"] = loss_schema();
+    for (const FieldTable* table : {&training_table(), &dataset_table()})
+        for (const Field& field : *table)
             if (field.components)
                 definitions[std::string(field.components->plural)] =
                     component_schema(*field.components);
-    };
-    if (job || kind == "training") add_sets(training_table());
-    if (job || kind == "dataset") add_sets(dataset_table());
-    for (const KindInfo& one : all_kinds())
-        if (const std::string name(one.name); definitions.contains(name))
-            definitions[name]["description"] = std::string(one.doc);
+    for (const KindInfo& kind : all_kinds())
+        definitions[std::string(kind.name)]["description"] = std::string(kind.doc);
     return definitions;
 }
 
-std::string text_of(const Json& schema) {
-    return schema.dump(1) + "\n";
-}
-
-}  // namespace
-
-std::string json_schema_of_kind(std::string_view kind) {
-    const std::string name(kind);
-    return text_of({{"$schema", kDraft},
-                    {"title", fmt::format("dtnn {} spec", name)},
-                    {"allOf", Json::array({reference_to(name), requirement({"kind"})})},
-                    {"definitions", definitions_of(kind)}});
-}
-
-std::string json_schema_of_all_kinds() {
+// A schema without the definitions that it refers to: of one kind, or of all with `kind` empty.
+Json head_of(std::string_view kind) {
+    if (!kind.empty())
+        return {{"$schema", kDraft},
+                {"title", fmt::format("dtnn {} spec", kind)},
+                {"allOf", Json::array({reference_to(std::string(kind)), requirement({"kind"})})}};
     Json kinds = Json::array(), cases = Json::array();
-    for (const KindInfo& kind : all_kinds()) {
-        const std::string name(kind.name);
+    for (const KindInfo& one : all_kinds()) {
+        const std::string name(one.name);
         kinds.push_back(name);
         cases.push_back({{"if", {{"properties", {{"kind", {{"const", name}}}}}}},
                          {"then", reference_to(name)}});
     }
-    return text_of(
-        {{"$schema", kDraft},
-         {"title", "dtnn spec"},
-         {"type", "object"},
-         {"properties", {{"kind", {{"enum", kinds}, {"description", "the kind of spec"}}}}},
-         {"required", Json::array({"kind"})},
-         {"allOf", cases},
-         {"definitions", definitions_of("job")}});
+    return {{"$schema", kDraft},
+            {"title", "dtnn spec"},
+            {"type", "object"},
+            {"properties", {{"kind", {{"enum", kinds}, {"description", "the kind of spec"}}}}},
+            {"required", Json::array({"kind"})},
+            {"allOf", cases}};
 }
 
-std::vector<SchemaFile> json_schema_files() {
-    std::vector<SchemaFile> files = {{"dtnn.schema.json", json_schema_of_all_kinds()}};
-    for (const KindInfo& kind : all_kinds())
-        files.push_back({fmt::format("{}.schema.json", kind.name), json_schema_of_kind(kind.name)});
+// Calls `visit` with the text of every `$ref`.
+template <class Visit>
+void each_reference(Json& schema, const Visit& visit) {
+    if (schema.is_object() && schema.contains("$ref"))
+        visit(schema["$ref"].get_ref<std::string&>());
+    else if (schema.is_structured())
+        for (Json& part : schema)
+            each_reference(part, visit);
+}
+
+// Adds to `wanted` the definitions that `schema` refers to, and those that these refer to.
+void find_definitions(Json& schema, Json& definitions, std::set<std::string>& wanted) {
+    each_reference(schema, [&](const std::string& reference) {
+        const std::string name = reference.substr(reference.rfind('/') + 1);
+        if (wanted.insert(name).second) find_definitions(definitions[name], definitions, wanted);
+    });
+}
+
+constexpr std::size_t kColumns = 120;
+
+std::string on_one_line(const Json& value) {
+    if (!value.is_structured()) return value.dump();
+    std::string text;
+    for (const auto& [key, part] : value.items()) {
+        if (!text.empty()) text += ", ";
+        if (value.is_object()) text += Json(key).dump() + ": ";
+        text += on_one_line(part);
+    }
+    return value.is_object() ? "{" + text + "}" : "[" + text + "]";
+}
+
+bool is_flat(const Json& value) {
+    return std::none_of(value.begin(), value.end(),
+                        [](const Json& part) { return part.is_structured(); });
+}
+
+// Writes a value behind `start` (its indentation and key): on one line where it fits, otherwise
+// its parts on lines of their own, of which flat ones share a line while they fit.
+void write_dense(std::string& text, const std::string& start, const Json& value, std::size_t depth,
+                 std::string_view end) {
+    const std::string line = start + on_one_line(value);
+    if (!value.is_structured() || line.size() + end.size() <= kColumns) {
+        text += line;
+        text += end;
+        return;
+    }
+    const std::string indent(depth + 1, ' ');
+    text += start + (value.is_object() ? "{\n" : "[\n");
+    std::string shared;  // the line that flat parts share
+    const auto close_shared = [&] {
+        if (!shared.empty()) text += indent + shared + "\n";
+        shared.clear();
+    };
+    std::size_t left = value.size();
+    for (const auto& [key, part] : value.items()) {
+        const std::string name = value.is_object() ? Json(key).dump() + ": " : "";
+        const char* comma = --left > 0 ? "," : "";
+        const std::string whole = name + on_one_line(part) + comma;
+        if (is_flat(part) && indent.size() + whole.size() <= kColumns) {
+            if (indent.size() + shared.size() + 1 + whole.size() > kColumns) close_shared();
+            shared += (shared.empty() ? "" : " ") + whole;
+            continue;
+        }
+        close_shared();
+        write_dense(text, indent + name, part, depth + 1, std::string(comma) + "\n");
+    }
+    close_shared();
+    text += std::string(depth, ' ') + (value.is_object() ? "}" : "]");
+    text += end;
+}
+
+std::string text_of(const Json& schema) {
+    std::string text;
+    write_dense(text, "", schema, 0, "\n");
+    return text;
+}
+
+constexpr const char* kDefinitionsFile = "definitions.schema.json";
+
+}  // namespace
+
+std::string json_schema(std::string_view kind) {
+    Json schema = head_of(kind), definitions = all_definitions();
+    std::set<std::string> wanted;
+    find_definitions(schema, definitions, wanted);
+    schema["definitions"] = Json::object();
+    for (const auto& [name, definition] : definitions.items())
+        if (wanted.contains(name)) schema["definitions"][name] = definition;
+    return text_of(schema);
+}
+
+std::vector<SchemaFile> json_schema_files(std::string_view kind) {
+    std::vector<SchemaFile> files = {
+        {kDefinitionsFile, text_of({{"$schema", kDraft},
+                                    {"title", "what dtnn specs are made of"},
+                                    {"definitions", all_definitions()}})}};
+    const auto add = [&](std::string_view name, std::string_view of) {
+        Json schema = head_of(of);
+        each_reference(schema, [](std::string& to) { to = kDefinitionsFile + to; });
+        files.push_back({fmt::format("{}.schema.json", name), text_of(schema)});
+    };
+    if (kind.empty()) add("dtnn", "");
+    for (const KindInfo& one : all_kinds())
+        if (kind.empty() || kind == one.name) add(one.name, one.name);
     return files;
 }
 

@@ -14,15 +14,16 @@
 
 namespace dtnn::compiler {
 
-/// Of one kind ("model"): a file of that kind.
-std::string json_schema_of_kind(std::string_view kind);
-/// Of all kinds, told apart by the field `kind`.
-std::string json_schema_of_all_kinds();
+/// One schema with all the definitions that it needs: of one kind ("model"), or, with `kind` empty,
+/// of all kinds, told apart by the field `kind`.
+std::string json_schema(std::string_view kind);
 
-/// What `dtnnc schema` writes: file names with their texts.
+/// A file that `dtnnc schema` writes.
 struct SchemaFile {
     std::string name, text;
 };
-std::vector<SchemaFile> json_schema_files();
+/// The files that belong in one folder: the definitions, and the schemas that refer to them by the
+/// name of that file: of one kind, or, with `kind` empty, of each kind and of all.
+std::vector<SchemaFile> json_schema_files(std::string_view kind);
 
 }  // namespace dtnn::compiler

@@ -31,22 +31,34 @@ const std::vector<LayerRules>& layer_rules() {
 
 constexpr const char* kBlockName = "^[A-Za-z][A-Za-z0-9_]*$";
 
-const std::vector<const OpDef*>& layer_ops() {
-    static const auto ops = [] {
-        std::vector<const OpDef*> list;
+/// A word that a layer may be: an operator, or a block of the standard ones.
+struct LayerWord {
+    std::string name, doc;
+    FieldTable fields;  ///< all but the layer's own name and sources
+    std::vector<std::string> required;
+    const OpDef* joining = nullptr;  ///< of operators with any number of inputs
+};
+
+const std::vector<LayerWord>& layer_words() {
+    static const auto words = [] {
+        std::vector<LayerWord> list;
         for (const OpDef* op : all_ops())
-            if (op->layer) list.push_back(op);
+            if (op->layer)
+                list.push_back({op->name, op->doc, op->fields, required_fields(op->fields),
+                                op->variadic ? op : nullptr});
+        Diagnostics diagnostics;
+        static const Blocks standard(nullptr, nullptr, diagnostics);  // fields view its names
+        for (const std::string& name : standard.names()) {
+            const Block& block = *standard.find(name);
+            LayerWord& word = list.emplace_back();
+            word.name = name;
+            word.required = required_fields(block.fields);
+            for (const BlockParameter& parameter : block.parameters)
+                word.fields.push_back(parameter.field);
+        }
         return list;
     }();
-    return ops;
-}
-
-const Blocks& standard() {
-    static const Blocks blocks = [] {
-        Diagnostics diagnostics;
-        return Blocks(nullptr, nullptr, diagnostics);
-    }();
-    return blocks;
+    return words;
 }
 
 Json list_of_layers(const LayerRules& rules) {
@@ -89,6 +101,52 @@ void refine(Json& fields, const char* name, Json form, const FieldTable& table) 
 void add_layer_fields(Json& fields, std::size_t least, std::size_t most) {
     refine(fields, "name", layer_name_schema(false), layer_table());
     refine(fields, "from", sources_schema(least, most), layer_table());
+}
+
+// An object of fields that other definitions describe, and of no others. To be closed it must
+// repeat their names.
+Json closed(const std::vector<std::string>& definitions, const std::vector<std::string>& names) {
+    Json all = Json::array(), properties = Json::object();
+    for (const std::string& definition : definitions)
+        all.push_back(reference_to(definition));
+    for (const std::string& name : names)
+        properties[name] = true;
+    Json schema = {{"type", Json::array({"object", "null"})}};
+    if (!all.empty()) schema["allOf"] = all;
+    schema["properties"] = properties;
+    schema["additionalProperties"] = false;
+    return schema;
+}
+
+Json closed_fields(const LayerWord& word, bool of_layer) {
+    std::vector<std::string> definitions, names;
+    if (!word.fields.empty()) definitions.push_back("fields_of_" + word.name);
+    for (const Field& field : word.fields)
+        names.emplace_back(field.name);
+    if (of_layer) {
+        definitions.push_back("fields_of_layers");
+        for (const Field& field : layer_table())
+            names.emplace_back(field.name);
+    }
+    Json schema = closed(definitions, names);
+    if (!word.doc.empty()) schema["description"] = word.doc;
+    return schema;
+}
+
+// `fields_of_X` alone; `layer_X` with the layer's own fields; `whole_layer_X` with what is
+// required.
+void add_word(Json& definitions, const LayerWord& word) {
+    if (!word.fields.empty())
+        definitions["fields_of_" + word.name] = {
+            {"properties", table_schema(word.fields, true)["properties"]}};
+    if (word.joining) return;
+    definitions["layer_" + word.name] = closed_fields(word, true);
+    if (word.required.empty()) return;
+    Json& whole = definitions["whole_layer_" + word.name];
+    whole = {{"allOf", Json::array({reference_to("layer_" + word.name)})},
+             {"type", "object"},
+             {"required", word.required}};
+    if (!word.doc.empty()) whole["description"] = word.doc;
 }
 
 // add, concat, ...: the branches may stand alone, as a list.
@@ -134,30 +192,14 @@ Json model_layers(const LayerRules& rules) {
 
 void add_entry(Json& definitions, const LayerRules& rules) {
     Json plain = Json::array(), uses = Json::object();
-    for (const OpDef* op : layer_ops()) {
-        const std::vector<std::string> required =
-            rules.all_required ? required_fields(op->fields) : std::vector<std::string>();
-        if (op->variadic) {
-            uses[op->name] = joining_schema(*op, rules);
-            if (op->min_inputs > 1) continue;
-        } else {
-            Json use = {{"allOf", Json::array({reference_to("operator_" + op->name)})}};
-            use["type"] = required.empty() ? Json::array({"object", "null"}) : Json("object");
-            if (!required.empty()) use["required"] = required;
-            use["description"] = op->doc;
-            uses[op->name] = use;
-        }
-        if (required.empty()) plain.push_back(op->name);
-    }
-    for (const std::string& name : standard().names()) {
-        const Block* block = standard().find(name);
-        const std::vector<std::string> required =
-            rules.all_required ? required_fields(block->fields) : std::vector<std::string>();
-        Json use = {{"allOf", Json::array({reference_to("block_" + name)})}};
-        use["type"] = required.empty() ? Json::array({"object", "null"}) : Json("object");
-        if (!required.empty()) use["required"] = required;
-        uses[name] = use;
-        if (required.empty()) plain.push_back(name);
+    Json keywords = {"repeat", "if"};  // words that never stand alone
+    for (const LayerWord& word : layer_words()) {
+        const bool whole = rules.all_required && !word.required.empty();
+        uses[word.name] = word.joining
+                              ? joining_schema(*word.joining, rules)
+                              : reference_to((whole ? "whole_layer_" : "layer_") + word.name);
+        const bool alone = !whole && (!word.joining || word.joining->min_inputs <= 1);
+        (alone ? plain : keywords).push_back(word.name);
     }
     uses["repeat"] =
         control_schema(repeat_table(), rules, "layers several times, one after another");
@@ -173,10 +215,6 @@ void add_entry(Json& definitions, const LayerRules& rules) {
         {R"(^\$\{.+\}$)", {{"type", Json::array({"object", "array", "null"})}}}};
     std::vector<Json> forms = {{{"enum", plain}}, expression_schema(), map};
     if (rules.blocks) {
-        Json keywords = {"repeat", "if"};
-        for (const OpDef* op : layer_ops())
-            if ((rules.all_required && !required_fields(op->fields).empty()) || op->min_inputs > 1)
-                keywords.push_back(op->name);
         forms[0] = {
             {"anyOf",
              {{{"enum", plain}},
@@ -191,34 +229,40 @@ void add_entry(Json& definitions, const LayerRules& rules) {
         {"anyOf", forms}};
 }
 
-/// Of blocks and operators.
+// The names that a model's blocks and operators may have.
 Json names_to_give() {
     Json taken = {"repeat", "if", "input"};
     for (const OpDef* op : all_ops())
         taken.push_back(op->name);
-    for (const std::string& name : standard().names())
-        taken.push_back(name);
+    for (const LayerWord& word : layer_words())
+        if (!std::count(taken.begin(), taken.end(), word.name)) taken.push_back(word.name);
     return {{"pattern", kBlockName}, {"not", {{"enum", taken}}}};
 }
 
-// Blocks may be given in part where the rest is in the model that is extended.
-Json blocks_schema(const LayerRules& rules, bool whole) {
+Json block_parameters() {
     const FieldTable& parameter = block_parameter_table();
     Json form = table_schema(parameter, true);
     form["required"] = required_fields(parameter);
     Json types = Json::array();
     for (const std::string_view type : find_field(parameter, "type")->choices)
         types.push_back(std::string(type));
+    const Field& field = *find_field(block_table(), "parameters");
+    Json schema = {{"type", "object"},
+                   {"propertyNames", {{"pattern", kBlockName}}},
+                   {"additionalProperties", {{"anyOf", {{{"enum", types}}, form}}}}};
+    describe_in(schema, field);
+    return schema;
+}
+
+// Blocks may be given in part where the rest is in the model that is extended.
+Json blocks_schema(const LayerRules& rules, bool whole) {
     Json block = table_schema(block_table(), true);
     block["properties"]["layers"] = list_of_layers(rules);
-    block["properties"]["parameters"]["type"] = "object";
-    block["properties"]["parameters"]["propertyNames"] = {{"pattern", kBlockName}};
-    block["properties"]["parameters"]["additionalProperties"] = {
-        {"anyOf", {{{"enum", types}}, form}}};
+    block["properties"]["parameters"] = reference_to("block_parameters");
     if (whole) block["required"] = required_fields(block_table());
-
-    return {
-        {"type", "object"}, {"propertyNames", names_to_give()}, {"additionalProperties", block}};
+    return {{"type", "object"},
+            {"propertyNames", reference_to("names_to_give")},
+            {"additionalProperties", block}};
 }
 
 // Of the kind, by itself or under a name in a model, where it may extend another.
@@ -248,28 +292,19 @@ Json operators_schema() {
     const Json loss = {{"allOf", {reference_to("loss"), {{"required", {"kind"}}}}}};
     const Json map = {
         {"type", "object"},
-        {"propertyNames", names_to_give()},
+        {"propertyNames", reference_to("names_to_give")},
         {"additionalProperties", {{"anyOf", {name, reference_to("operator"), loss}}}}};
     return {{"anyOf", {map, {{"type", "array"}, {"items", name}}}}};
 }
 
-Json defaults_schema(bool blocks) {
+// Of a model whose own blocks may have defaults too; `defaults` is closed.
+Json defaults_with_blocks() {
     Json types = Json::object();
-    for (const OpDef* op : layer_ops()) {
-        types[op->name] = table_schema(op->fields, true);
-        types[op->name]["type"] = Json::array({"object", "null"});
-        types[op->name]["description"] = op->doc;
-    }
-    for (const std::string& name : standard().names()) {
-        FieldTable table;
-        for (const BlockParameter& parameter : standard().find(name)->parameters)
-            table.push_back(parameter.field);
-        types[name] = table_schema(table, true);
-        types[name]["type"] = Json::array({"object", "null"});
-    }
-    Json schema = {{"type", "object"}, {"properties", types}, {"additionalProperties", false}};
-    if (blocks) schema["additionalProperties"] = {{"type", Json::array({"object", "null"})}};
-    return schema;
+    for (const LayerWord& word : layer_words())
+        types[word.name] = closed_fields(word, false);
+    return {{"type", "object"},
+            {"properties", types},
+            {"additionalProperties", {{"type", Json::array({"object", "null"})}}}};
 }
 
 Json model_properties() {
@@ -304,18 +339,15 @@ Json model_properties() {
 void add_model_definitions(Json& definitions) {
     definitions["initializer"] = initializer_schema();
     definitions["operator"] = operator_form();
-    for (const OpDef* op : layer_ops()) {
-        if (op->variadic) continue;
-        Json fields = table_schema(op->fields, true);
-        add_layer_fields(fields, 1, 1);
-        fields["type"] = Json::array({"object", "null"});
-        definitions["operator_" + op->name] = fields;
-    }
-    for (const std::string& name : standard().names()) {
-        Json fields = table_schema(standard().find(name)->fields, true);
-        add_layer_fields(fields, 1, 1);
-        fields["type"] = Json::array({"object", "null"});
-        definitions["block_" + name] = fields;
+    definitions["names_to_give"] = names_to_give();
+    definitions["block_parameters"] = block_parameters();
+    Json own = Json::object();
+    add_layer_fields(own, 1, 1);
+    definitions["fields_of_layers"] = own;
+    std::vector<std::string> names;
+    for (const LayerWord& word : layer_words()) {
+        add_word(definitions, word);
+        names.push_back(word.name);
     }
     for (const LayerRules& rules : layer_rules()) {
         add_entry(definitions, rules);
@@ -323,8 +355,9 @@ void add_model_definitions(Json& definitions) {
     }
     const auto& rules = layer_rules();
     definitions["parts_of_blocks"] = blocks_schema(rules[3], false);
-    definitions["defaults"] = defaults_schema(false);
-    definitions["defaults_with_blocks"] = defaults_schema(true);
+    definitions["defaults_with_blocks"] = defaults_with_blocks();
+    definitions["defaults"] = closed({"defaults_with_blocks"}, names);
+    definitions["defaults"]["type"] = "object";
 
     // By what the model has: `extends` (nothing is required, any name may be a block), `blocks` or
     // `operators`, `defaults`.
@@ -361,10 +394,6 @@ void add_model_definitions(Json& definitions) {
         part["properties"][name] = form;
     part["properties"]["input"].erase("required");
     definitions["model_part"] = part;
-}
-
-Json operator_schema() {
-    return operator_form();
 }
 
 Json loss_schema() {

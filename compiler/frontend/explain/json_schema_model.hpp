@@ -8,8 +8,6 @@ namespace dtnn::compiler {
 /// The definitions that `model` needs, itself included, into `definitions`.
 void add_model_definitions(Json& definitions);
 
-/// An operator by its formula.
-Json operator_schema();
 /// A loss by its formula.
 Json loss_schema();
 

@@ -15,21 +15,17 @@ namespace {
 
 int schema(const std::string& output, const std::string& kind) {
     if (output == "-" || output.empty()) {
-        write_stdout(kind.empty() ? compiler::json_schema_of_all_kinds()
-                                  : compiler::json_schema_of_kind(kind));
+        write_stdout(compiler::json_schema(kind));
         return 0;
     }
     std::error_code error;
     std::filesystem::create_directories(output, error);
     if (error)
         throw OutputError(fmt::format("cannot make the folder {}: {}", output, error.message()));
-    int files = 0;
-    for (const compiler::SchemaFile& file : compiler::json_schema_files()) {
-        if (!kind.empty() && file.name != kind + ".schema.json") continue;
+    const std::vector<compiler::SchemaFile> files = compiler::json_schema_files(kind);
+    for (const compiler::SchemaFile& file : files)
         write_file((std::filesystem::path(output) / file.name).string(), file.text);
-        ++files;
-    }
-    tell_written(output, count_text(files, "file"));
+    tell_written(output, count_text(int(files.size()), "file"));
     return 0;
 }
 
@@ -39,10 +35,11 @@ struct SchemaArguments {
 
 std::function<int()> declare_schema(OptionList& list) {
     auto given = std::make_shared<SchemaArguments>();
-    list.text("-o,--output", given->output,
-              "Folder for a file of each kind and one of all; - or nothing for the one of all on "
-              "standard output",
-              {.value = "FOLDER"});
+    list.text(
+        "-o,--output", given->output,
+        "Folder for the definitions and a file of each kind and of all, which refer to them; - or "
+        "nothing for one schema with its definitions on standard output",
+        {.value = "FOLDER"});
     list.text("--kind", given->kind, "Of one kind: job, model, dataset, training or machine",
               {.choices = {"job", "model", "dataset", "training", "machine"}});
     return [given] { return schema(given->output, given->kind); };
@@ -55,8 +52,8 @@ const RegisteredCommand kSchemaCommand({.name = "schema",
                                         .purpose = Purpose::learn,
                                         .exits = {{ExitCode::failed}},
                                         .examples = {{"dtnnc schema -o schema",
-                                                      "a file for each kind of spec, and one of "
-                                                      "all"},
+                                                      "a file for each kind of spec, one of all, "
+                                                      "and one of what they are made of"},
                                                      {"dtnnc schema --kind job",
                                                       "of jobs alone, on standard output"}}});
 
