@@ -113,6 +113,32 @@ struct EnumNames<StepPhase> {
                                             "metric",  "communication", "recompute"};
 };
 
+/// What a program is fed before each batch.
+///     feature        an array of each sample, which the network reads
+///     target         what the network is to give for each sample: classes (i32), or numbers
+///     learning_rate  one number
+///     update         i64: updates before this one
+///     batch_weight   one number: the batch's share of the samples that one update adds up, over
+///                    all ranks; only with accumulation or Parallel::data
+///     position       i64, two: the epoch, from 0, and the place of the batch's first sample in the
+///                    epoch's order
+///     share          one number: what of an average of weights is this rank's
+/// Numbers are of the plan's dtype.
+enum class InputRole : std::uint8_t {
+    feature,
+    target,
+    learning_rate,
+    update,
+    batch_weight,
+    position,
+    share
+};
+template <>
+struct EnumNames<InputRole> {
+    static constexpr const char* names[] = {"feature",      "target",   "learning_rate", "update",
+                                            "batch_weight", "position", "share"};
+};
+
 /// What a value is that persists.
 ///     weight            weights, biases and the like, trainable or frozen
 ///     moving_statistic  of batches, moved by forward steps, never trained
@@ -205,10 +231,10 @@ struct EnumNames<Participation> {
 };
 
 /// What a sample is labelled with.
-///     classes  one class of `classes`, or one a pixel: the program's input "labels", i32
-///     multiple any number of `classes`: the input "targets", [N, classes] of 0 and 1
-///     values   real numbers, `classes` of them: the input "targets", [N, classes]
-///     input    itself, as it enters the network: no input besides "source"; `classes` numbers, or
+///     classes  one class of `classes`, or one a pixel: the program's target is i32
+///     multiple any number of `classes`: the target is [N, classes] of 0 and 1
+///     values   real numbers, `classes` of them: the target is [N, classes]
+///     input    itself, as it enters the network: programs have no target; `classes` numbers, or
 ///              as many a pixel, where predictions are images (Dataset::label_shape)
 enum class LabelKind { classes, multiple, values, input };
 template <>

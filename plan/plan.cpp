@@ -62,6 +62,12 @@ std::int64_t size_of(DType dtype) {
     return 0;
 }
 
+const Input* find_input(const Program& program, InputRole role, int index) {
+    for (const Input& input : program.inputs)
+        if (input.role == role && input.index == index) return &input;
+    return nullptr;
+}
+
 const Program* find_program(const Plan& plan, ProgramKind kind) {
     for (const Program& program : plan.programs)
         if (program.kind == kind) return &program;

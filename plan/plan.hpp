@@ -18,7 +18,7 @@
 
 namespace dtnn::plan {
 
-inline constexpr int kVersion = 11;
+inline constexpr int kVersion = 12;
 inline constexpr std::int64_t kAlignment = 64;
 
 using Dims = std::vector<std::int64_t>;
@@ -149,6 +149,13 @@ struct Output {
     int tensor = -1;
 };
 
+/// A tensor that the runtime fills before each batch.
+struct Input {
+    InputRole role = InputRole::feature;
+    int index = 0;  ///< which of the features or targets; 0 for other roles
+    int tensor = -1;
+};
+
 /// A straight list of steps for one batch size. The prologue runs once before the first batch of a
 /// pass over data (inference weights folded with batch norm); the steps run for every batch.
 struct Program {
@@ -161,14 +168,7 @@ struct Program {
     std::vector<Step> steps;
     std::vector<Collective> collectives;  ///< of `steps`, in the order of their starts
     std::vector<Output> outputs;
-    /// Tensors the runtime fills before each batch, by name: "source" (samples), "labels" (class of
-    /// each sample, or of each pixel of each, i32) or "targets" (a row of numbers for each sample,
-    /// of the plan's dtype), and, in training, one element each of "learning_rate" (the plan's
-    /// dtype), "update" (i64: updates before this one) and "batch_weight" (the plan's dtype: the
-    /// batch's share of the samples that one update adds up, over all ranks; only with accumulation
-    /// or Parallel::data); and "position" (i64, two elements: the epoch, from 0, and the place of
-    /// the batch's first sample in the epoch's order).
-    std::vector<Output> inputs;
+    std::vector<Input> inputs;
 };
 
 /// How a parameter's or a state's first value is made. Random kinds draw element i (logical index)
@@ -332,9 +332,9 @@ struct Training {
 
 /// How the training is shared between ranks (docs/parallel.md). The data is: each rank has all
 /// weights, takes its part of every global batch (plan/rules/parallel.hpp), and the gradients are
-/// added up. Every gradient is weighted by the batch's share ("batch_weight") before, so the sum is
-/// the gradient of the global batch's mean loss, whatever the ranks' parts are. With `local_steps`
-/// each rank moves its own weights instead, and these are averaged now and then.
+/// added up. Every gradient is weighted by the batch's share (InputRole::batch_weight) before, so
+/// the sum is the gradient of the global batch's mean loss, whatever the ranks' parts are. With
+/// `local_steps` each rank moves its own weights instead, and these are averaged now and then.
 struct Parallel {
     bool data = false;      ///< false: one rank only, and the programs have no collectives
     bool any_ranks = true;  ///< false: exactly Target::ranks
@@ -458,6 +458,9 @@ struct Plan {
 
 std::int64_t element_count(const Dims& dims);
 std::int64_t size_of(DType dtype);
+
+/// Null: the program is not fed it.
+const Input* find_input(const Program& program, InputRole role, int index = 0);
 
 /// Null: none. Of a kind the first, which is the one for whole batches.
 const Program* find_program(const Plan& plan, ProgramKind kind);

@@ -1,5 +1,7 @@
 #include "compiler/ir/graph.hpp"
 
+#include <algorithm>
+
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {
@@ -14,12 +16,36 @@ void ParameterTable::set_values(const std::vector<ValueId>& values) {
         changed[i].value = values[i];
 }
 
+namespace {
+
+/// `target` has two words: classes are labels, numbers are targets.
+plan::InputRole role_of_input(std::string_view name) {
+    plan::InputRole role{};
+    if (name == "labels" || name == "targets") return plan::InputRole::target;
+    return plan::parse_name(name, role) ? role : plan::InputRole::feature;
+}
+
+}  // namespace
+
+bool is_reserved_input(std::string_view name) {
+    return role_of_input(name) != plan::InputRole::feature;
+}
+
+ValueId Graph::find_input(plan::InputRole role) const {
+    for (const ValueId input : inputs)
+        if (value(input).role == role) return input;
+    return {};
+}
+
 ValueId Graph::add_input(const std::string& input_name, const Type& type) {
     const ValueId id(values.size());
     Value v;
     v.name = take_name(input_name);
     v.type = pool().type(type);
     v.kind = ValueKind::input;
+    v.role = role_of_input(input_name);
+    v.output = int(std::count_if(inputs.begin(), inputs.end(),
+                                 [&](ValueId input) { return value(input).role == v.role; }));
     values.push_back(v);
     inputs.push_back(id);
     return id;

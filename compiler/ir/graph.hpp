@@ -29,8 +29,9 @@ struct Value {
     Name name;     ///< without % or @; unique in the graph; changed by Graph::rename
     TypeRef type;  ///< changed by Graph::set_type
     ValueKind kind = ValueKind::result;
-    NodeId producer;        ///< results only
-    int output = 0;         ///< which of the producer's outputs
+    plan::InputRole role = plan::InputRole::feature;  ///< inputs only
+    NodeId producer;                                  ///< results only
+    int output = 0;         ///< which of the producer's outputs, of the features or targets
     ParameterId parameter;  ///< parameters only
 };
 
@@ -153,7 +154,11 @@ struct Graph {
     const Type& type(ValueId id) const { return *values[id.index()].type; }
     const Parameter& parameter(ParameterId id) const { return parameters[id.index()]; }
 
+    /// The role of an input is what its name says: the word of a role, "labels" or "targets" for
+    /// the target; any other name is the next feature's.
     ValueId add_input(const std::string& name, const Type& type);
+    /// The input of that role; an invalid id where there is none.
+    ValueId find_input(plan::InputRole role) const;
     /// Adds the parameter and its value (named like it); `type` defaults to row-major
     /// `parameter.dims`.
     ValueId add_parameter(Parameter parameter, Type type);
@@ -191,6 +196,9 @@ struct Graph {
     std::shared_ptr<Pool> pool_;  ///< null: nothing kept yet
     TakenNames names_;
 };
+
+/// Whether an input of this name is no feature (Graph::add_input).
+bool is_reserved_input(std::string_view name);
 
 /// The node that produces the value; null for inputs and parameters.
 const Node* producer(const Graph& graph, ValueId value);

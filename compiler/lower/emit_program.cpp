@@ -48,8 +48,8 @@ class ProgramEmitter {
         make_room();
         add_storages();
         for (ValueId id : graph_.inputs) {
-            std::string name = graph_.value(id).name;
-            program_.inputs.push_back({std::move(name), tensor(id)});
+            const Value& input = graph_.value(id);
+            program_.inputs.push_back({input.role, input.output, tensor(id)});
         }
         for (std::size_t s = 0; s < lowered_.steps.size(); ++s)
             add_step(int(s));

@@ -30,7 +30,8 @@ class Synchroniser {
             bytes.push_back(type.bytes());
         }
         if (parameters_.empty()) return std::move(graph_);
-        share_ = graph_.add_input("share", {graph_.type(parameters_[0]).dtype, {}, {}});
+        share_ = graph_.add_input(plan::name_of(plan::InputRole::share),
+                                  {graph_.type(parameters_[0]).dtype, {}, {}});
         std::size_t begin = 0;
         int number = 0;
         for (const std::size_t end : bucket_ends(bytes, bucket_bytes)) {

@@ -9,8 +9,8 @@
 namespace dtnn::compiler {
 
 /// Makes every parameter that `train` changes the sum over all ranks of its values times the
-/// input "share" of each rank: weights, moving statistics and moving averages of weights. The
-/// optimizer's state, and what nothing changes, stay each rank's own.
+/// input of the role share of each rank: weights, moving statistics and moving averages of weights.
+/// The optimizer's state, and what nothing changes, stay each rank's own.
 ///
 ///     %w.share = weigh_gradient(@w, %share)
 ///     %w.sent, ... = all_reduce_start(%w.share, ...) {collective=weights_1}

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "compiler/ops/define.hpp"
+#include "compiler/passes/shared/optimizer_graph.hpp"
 #include "compiler/passes/shared/rewriting.hpp"
 
 namespace dtnn::compiler {
@@ -62,9 +63,7 @@ class Specialiser {
 
     ValueId position() {
         if (!position_.valid()) {
-            const ValueId known = find_input(graph_, "position");
-            position_ =
-                known.valid() ? r_.map(known) : r_.add_input("position", {DType::i64, {2}, {}});
+            position_ = input_of(r_, plan::InputRole::position, {DType::i64, {2}, {}});
         }
         return position_;
     }

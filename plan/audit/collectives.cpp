@@ -196,10 +196,8 @@ class ProgramAudit {
                 find("the gradient of `{}`, which {} updated, is in {} exchanges", parameter.name,
                      updated ? "is" : "is not", exchanged[p]);
         }
-        const bool weighted =
-            std::any_of(program_.inputs.begin(), program_.inputs.end(),
-                        [](const Output& input) { return input.name == "batch_weight"; });
-        if (updates && !weighted) find("the gradients of all ranks are added up without weights");
+        if (updates && find_input(program_, InputRole::batch_weight) == nullptr)
+            find("the gradients of all ranks are added up without weights");
     }
 
     const Plan& plan_;

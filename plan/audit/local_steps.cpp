@@ -73,9 +73,8 @@ class LocalStepsAudit {
     }
 
     bool is_share(const Program& program, int tensor) const {
-        return std::any_of(program.inputs.begin(), program.inputs.end(), [&](const Output& input) {
-            return input.name == "share" && input.tensor == tensor;
-        });
+        const Input* share = find_input(program, InputRole::share);
+        return share != nullptr && share->tensor == tensor;
     }
 
     void check_program(const Program& program, const std::vector<bool>& changed) {

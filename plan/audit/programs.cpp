@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <span>
 #include <unordered_set>
+#include <utility>
 
 #include "plan/audit/shards.hpp"
 #include "plan/rules/parallel.hpp"
@@ -298,13 +300,15 @@ class ProgramWalk {
     }
 
     void check_inputs() {
-        std::unordered_set<std::string_view> names;
-        for (const Output& input : program_.inputs) {
-            if (!names.insert(input.name).second)
-                find(findings_, "{}: two inputs are named `{}`", program_.name, input.name);
+        std::set<std::pair<InputRole, int>> seen;
+        for (const Input& input : program_.inputs) {
+            if (!seen.emplace(input.role, input.index).second)
+                find(findings_, "{}: two inputs are {} {}", program_.name, name_of(input.role),
+                     input.index);
             if (buffer(input.tensor).role != BufferRole::input)
                 find(findings_, "{}: the input `{}` is in buffer `{}`, which is none of inputs",
-                     program_.name, input.name, buffer(input.tensor).name);
+                     program_.name, program_.tensors[std::size_t(input.tensor)].name,
+                     buffer(input.tensor).name);
         }
     }
 

@@ -100,9 +100,9 @@ class ShardsAudit {
         for (const Output& output : program.outputs)
             if (tensor(program, output.tensor).by_rank)
                 find("{}: the output `{}` is of each rank", program.name, output.name);
-        for (const Output& input : program.inputs)
-            if (tensor(program, input.tensor).by_rank)
-                find("{}: the input `{}` is of each rank", program.name, input.name);
+        for (const Input& input : program.inputs)
+            if (const Tensor& fed = tensor(program, input.tensor); fed.by_rank)
+                find("{}: the input `{}` is of each rank", program.name, fed.name);
         std::vector<bool> explained(program.steps.size());
         const bool updates =
             std::any_of(program.steps.begin(), program.steps.end(), [&](const Step& one) {

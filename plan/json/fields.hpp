@@ -161,6 +161,10 @@ void visit_fields(auto& v, is_record<Output> auto& r) {
     v("name", r.name), v("tensor", r.tensor);
 }
 
+void visit_fields(auto& v, is_record<Input> auto& r) {
+    v("role", r.role), v("index", r.index), v("tensor", r.tensor);
+}
+
 void visit_fields(auto& v, is_record<Program> auto& r) {
     v("name", r.name), v("kind", r.kind), v("phase", r.phase), v("batch", r.batch);
     v("inputs", r.inputs), v("outputs", r.outputs);

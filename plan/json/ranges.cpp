@@ -115,11 +115,13 @@ void check_program(const Plan& plan, const Program& program, const Where& where)
     Where collectives{&where, "collectives"};
     for (std::size_t i = 0; i < program.collectives.size(); ++i)
         check_collective(plan, program, program.collectives[i], {&collectives, nullptr, i});
-    for (const auto* list : {&program.inputs, &program.outputs}) {
-        Where ends{&where, list == &program.inputs ? "inputs" : "outputs"};
-        for (std::size_t i = 0; i < list->size(); ++i)
-            check_index((*list)[i].tensor, program.tensors.size(), false, {&ends, nullptr, i});
-    }
+    const auto check_ends = [&](const char* name, const auto& list) {
+        const Where ends{&where, name};
+        for (std::size_t i = 0; i < list.size(); ++i)
+            check_index(list[i].tensor, program.tensors.size(), false, {&ends, nullptr, i});
+    };
+    check_ends("inputs", program.inputs);
+    check_ends("outputs", program.outputs);
 }
 
 void check_parallel(const Parallel& parallel) {

@@ -141,9 +141,12 @@ void Pipeline::take(const BatchInputs& inputs) {
     const auto copy = [&](void* to, const void* from, std::int64_t bytes) {
         if (to != nullptr) std::memcpy(to, from, std::size_t(batch_samples(taken_) * bytes));
     };
-    copy(inputs.source, slot.source, bytes_.pixels);
-    copy(inputs.labels, slot.labels, bytes_.labels);
-    copy(inputs.targets, slot.targets, bytes_.targets);
+    for (void* const feature : inputs.features)
+        copy(feature, slot.source, bytes_.pixels);
+    if (inputs.labels)
+        copy(inputs.target, slot.labels, bytes_.labels);
+    else
+        copy(inputs.target, slot.targets, bytes_.targets);
     {
         const std::lock_guard lock(mutex_);
         slot.ready = false;

@@ -45,11 +45,11 @@ struct Pass {
     int ranks = 1;
 };
 
-/// Where a batch goes: a program's inputs, null where it has none.
+/// Where a batch goes: a program's inputs.
 struct BatchInputs {
-    void* source = nullptr;
-    std::int32_t* labels = nullptr;
-    void* targets = nullptr;
+    std::vector<void*> features;
+    void* target = nullptr;  ///< null: it has none
+    bool labels = false;     ///< the target is of labels (i32); false: of numbers
 };
 
 class Pipeline {

@@ -65,7 +65,7 @@ BoundProgram::BoundProgram(const plan::Plan& plan, const plan::Program& program,
     bind_list(program.prologue, prologue_);
     bind_list(program.steps, steps_);
     std::vector<Transfer> inputs, outputs;
-    for (const plan::Output& input : program.inputs)
+    for (const plan::Input& input : program.inputs)
         inputs.push_back(transfer_of(input.tensor));
     for (const plan::Output& output : program.outputs)
         outputs.push_back(transfer_of(output.tensor));
@@ -145,14 +145,10 @@ std::byte* BoundProgram::address(int index) const {
     return address_of(arena_, plan_->buffers[std::size_t(tensor.buffer)], tensor, communicator_);
 }
 
-int BoundProgram::input_tensor(const std::string& name) const {
-    const int which = find_output(program_->inputs, name);
-    return which < 0 ? -1 : program_->inputs[std::size_t(which)].tensor;
-}
-
-void* BoundProgram::input(const std::string& name) const {
-    const int which = find_output(program_->inputs, name);
-    return which < 0 ? nullptr : device_program_->input(std::size_t(which));
+void* BoundProgram::input(plan::InputRole role, int index) const {
+    const plan::Input* found = plan::find_input(*program_, role, index);
+    if (found == nullptr) return nullptr;
+    return device_program_->input(std::size_t(found - program_->inputs.data()));
 }
 
 const void* BoundProgram::output(const std::string& name) const {

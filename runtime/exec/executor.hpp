@@ -39,13 +39,11 @@ class BoundProgram {
     const plan::Program& program() const { return *program_; }
     std::int64_t batch() const { return program_->batch; }
 
-    /// The host's memory of an input or output, null when the program has none of this name: the
+    /// The host's memory of an input or output, null when the program has no such one: the
     /// tensor itself, or where the device has memory of its own what goes there before each run,
     /// and comes from there behind it. Programs share their inputs.
-    void* input(const std::string& name) const;
+    void* input(plan::InputRole role, int index = 0) const;
     const void* output(const std::string& name) const;
-    /// Which tensor an input is; -1: none.
-    int input_tensor(const std::string& name) const;
 
     /// Before the first batch of a pass over data.
     void run_prologue();

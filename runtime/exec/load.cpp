@@ -132,18 +132,17 @@ void check_step(const plan::Plan& plan, const plan::Program& program, int number
     }
 }
 
-const plan::Output* find_named(const std::vector<plan::Output>& list, const std::string& name) {
-    const auto found = std::find_if(list.begin(), list.end(),
+const plan::Output* find_output(const plan::Program& program, const std::string& name) {
+    const auto found = std::find_if(program.outputs.begin(), program.outputs.end(),
                                     [&](const plan::Output& item) { return item.name == name; });
-    return found == list.end() ? nullptr : &*found;
+    return found == program.outputs.end() ? nullptr : &*found;
 }
 
 /// The tensor `what` of a program must be of this type and shape; the runtime reads or writes it as
 /// such.
-void check_tensor(const plan::Program& program, const std::vector<plan::Output>& list,
-                  const std::string& what, plan::DType dtype, const plan::Dims& dims,
-                  const std::string& name) {
-    const plan::Output* item = find_named(list, what);
+template <class End>
+void check_tensor(const plan::Program& program, const End* item, const std::string& what,
+                  plan::DType dtype, const plan::Dims& dims, const std::string& name) {
     if (item == nullptr) {
         throw refused(name, fmt::format("program `{}` has no `{}`", program.name, what));
     }
@@ -160,17 +159,16 @@ void check_tensor(const plan::Program& program, const std::vector<plan::Output>&
 void check_measures(const plan::Plan& plan, const plan::Program& program, bool training,
                     const std::string& name) {
     const auto check_one = [&](const std::string& output, plan::DType dtype) {
-        const plan::Output* item = find_named(program.outputs, output);
+        const plan::Output* item = find_output(program, output);
         const plan::Dims dims =
             item == nullptr ? plan::Dims{} : program.tensors[std::size_t(item->tensor)].dims;
-        check_tensor(program, program.outputs, output, dtype,
+        check_tensor(program, item, output, dtype,
                      plan::element_count(dims) == 1 ? dims : plan::Dims{}, name);
     };
     const std::int64_t classes = plan.dataset.classes;
     const std::int64_t rows = program.batch * plan::element_count(plan.dataset.label_shape);
     check_one("loss", plan.target.dtype);
-    if (find_named(program.outputs, "loss_weight") != nullptr)
-        check_one("loss_weight", plan::DType::f64);
+    if (find_output(program, "loss_weight") != nullptr) check_one("loss_weight", plan::DType::f64);
     if (plan::ignored_value(plan.dataset)) check_one(plan::kCountedLabels, plan::DType::f64);
     for (const plan::Metric& metric : plan.training.metrics) {
         const plan::MetricInfo* info = plan::find_metric(metric.type);
@@ -181,19 +179,19 @@ void check_measures(const plan::Plan& plan, const plan::Program& program, bool t
         } else if (info->join == plan::MetricJoin::scores) {
             // Not measured in training. Scores of pixels have the classes as an axis of their own.
             if (training) continue;
-            const plan::Output* item = find_named(program.outputs, metric.output);
+            const plan::Output* item = find_output(program, metric.output);
             const plan::Dims dims =
                 item == nullptr ? plan::Dims{} : program.tensors[std::size_t(item->tensor)].dims;
             check_tensor(
-                program, program.outputs, metric.output, plan.target.dtype,
+                program, item, metric.output, plan.target.dtype,
                 plan::element_count(dims) == rows * classes ? dims : plan::Dims{rows, classes},
                 name);
         } else if (plan.dataset.label_kind == plan::LabelKind::multiple) {
-            check_tensor(program, program.outputs, metric.output, plan::DType::i64, {classes, 4},
-                         name);
+            check_tensor(program, find_output(program, metric.output), metric.output,
+                         plan::DType::i64, {classes, 4}, name);
         } else {
-            check_tensor(program, program.outputs, metric.output, plan::DType::i32, {rows, 2},
-                         name);
+            check_tensor(program, find_output(program, metric.output), metric.output,
+                         plan::DType::i32, {rows, 2}, name);
         }
     }
 }
@@ -202,7 +200,7 @@ void check_measures(const plan::Plan& plan, const plan::Program& program, bool t
 /// each class or, where pixels have labels, for each class and pixel.
 void check_predictions(const plan::Plan& plan, const plan::Program& program,
                        const std::string& name) {
-    const plan::Output* item = find_named(program.outputs, "predictions");
+    const plan::Output* item = find_output(program, "predictions");
     if (item == nullptr)
         throw refused(name, fmt::format("program `{}` has no `predictions`", program.name));
     const plan::Dims& dims = program.tensors[std::size_t(item->tensor)].dims;
@@ -210,7 +208,7 @@ void check_predictions(const plan::Plan& plan, const plan::Program& program,
         {program.batch, plan.dataset.classes, plan::element_count(plan.dataset.label_shape)});
     const bool sound =
         dims.size() >= 2 && dims[0] == program.batch && plan::element_count(dims) == numbers;
-    check_tensor(program, program.outputs, "predictions", plan.target.dtype,
+    check_tensor(program, item, "predictions", plan.target.dtype,
                  sound ? dims : plan::Dims{program.batch, plan.dataset.classes}, name);
 }
 
@@ -222,48 +220,66 @@ void check_steps(const plan::Plan& plan, const plan::Program& program, const std
     }
 }
 
+/// What the runtime writes to an input must fit its tensor.
+void check_input(const plan::Plan& plan, const plan::Program& program, const plan::Input& input,
+                 const std::string& name) {
+    using plan::InputRole;
+    const plan::Tensor& tensor = program.tensors[std::size_t(input.tensor)];
+    const auto check = [&](plan::DType dtype, const plan::Dims& dims) {
+        check_tensor(program, &input, tensor.name, dtype, dims, name);
+    };
+    const plan::DType dtype = plan.target.dtype;
+    if (input.index != 0) {
+        throw refused(name, fmt::format("program `{}` wants {} {}, which is unknown", program.name,
+                                        plan::name_of(input.role), input.index));
+    }
+    switch (input.role) {
+        case InputRole::feature: {
+            plan::Dims dims = {program.batch};
+            dims.insert(dims.end(), plan.dataset.shape.begin(), plan.dataset.shape.end());
+            return check(dtype, dims);
+        }
+        case InputRole::target:
+            if (tensor.dtype == plan::DType::i32)
+                return check(plan::DType::i32,
+                             {program.batch * plan::element_count(plan.dataset.label_shape)});
+            return check(dtype, {program.batch, plan.dataset.classes});
+        case InputRole::position:
+            return check(plan::DType::i64, {2});
+        case InputRole::update:
+        case InputRole::learning_rate:
+        case InputRole::batch_weight:
+        case InputRole::share:
+            return check(input.role == InputRole::update ? plan::DType::i64 : dtype,
+                         plan::element_count(tensor.dims) == 1 ? tensor.dims : plan::Dims{});
+    }
+}
+
 void check_program(const plan::Plan& plan, const plan::Program& program, const std::string& name) {
     using plan::ProgramKind;
     const bool training =
         program.kind == ProgramKind::train || program.kind == ProgramKind::accumulate;
-    const plan::DType dtype = plan.target.dtype;
     if (program.batch < 1) {
         throw refused(
             name, fmt::format("program `{}` is for a batch of {}", program.name, program.batch));
     }
+    for (const plan::Input& input : program.inputs)
+        check_input(plan, program, input, name);
+    const auto need = [&](plan::InputRole role) {
+        if (plan::find_input(program, role) != nullptr) return;
+        throw refused(name,
+                      fmt::format("program `{}` has no `{}`", program.name, plan::name_of(role)));
+    };
     if (program.kind == ProgramKind::synchronise) {
-        check_tensor(program, program.inputs, "share", dtype, {}, name);
+        need(plan::InputRole::share);
         return check_steps(plan, program, name);
     }
-    plan::Dims source = {program.batch};
-    source.insert(source.end(), plan.dataset.shape.begin(), plan.dataset.shape.end());
-    check_tensor(program, program.inputs, "source", dtype, source, name);
-    for (const plan::Output& input : program.inputs) {
-        if (input.name == "labels") {
-            const std::int64_t labels = plan::element_count(plan.dataset.label_shape);
-            check_tensor(program, program.inputs, "labels", plan::DType::i32,
-                         {program.batch * labels}, name);
-        } else if (input.name == "targets") {
-            check_tensor(program, program.inputs, "targets", dtype,
-                         {program.batch, plan.dataset.classes}, name);
-        } else if (input.name == "learning_rate" || input.name == "batch_weight" ||
-                   input.name == "update") {
-            const bool count = input.name == "update";
-            const plan::Tensor& tensor = program.tensors[std::size_t(input.tensor)];
-            check_tensor(program, program.inputs, input.name, count ? plan::DType::i64 : dtype,
-                         plan::element_count(tensor.dims) == 1 ? tensor.dims : plan::Dims{}, name);
-        } else if (input.name == "position") {
-            check_tensor(program, program.inputs, "position", plan::DType::i64, {2}, name);
-        } else if (input.name != "source") {
-            throw refused(name, fmt::format("program `{}` wants the input `{}`, which is unknown",
-                                            program.name, input.name));
-        }
-    }
+    need(plan::InputRole::feature);
     if (training || program.kind == ProgramKind::evaluate)
         check_measures(plan, program, training, name);
     if (program.kind == ProgramKind::predict) check_predictions(plan, program, name);
     if (training && plan.parallel.data && !plan::moves_locally(plan.parallel) &&
-        find_named(program.inputs, "batch_weight") == nullptr) {
+        plan::find_input(program, plan::InputRole::batch_weight) == nullptr) {
         throw refused(name, fmt::format("program `{}` has no `batch_weight`, by which ranks weight "
                                         "their batches",
                                         program.name));
@@ -387,7 +403,7 @@ void check_batches(const plan::Plan& plan, const std::string& name, int ranks) {
 void check_staging(const plan::Plan& plan, const std::string& name) {
     const plan::Order* first = nullptr;
     for (const plan::Program& program : plan.programs) {
-        const plan::Output* source = find_named(program.inputs, "source");
+        const plan::Input* source = plan::find_input(program, plan::InputRole::feature);
         if (source == nullptr) continue;  // check_program says so
         const plan::Order& order = program.tensors[std::size_t(source->tensor)].order;
         if (!order.empty() && order.front() != 0) {

@@ -98,7 +98,7 @@ void NumberCheck::look(const plan::Program& program, int tensor, const plan::Ste
 void NumberCheck::begin_run(const plan::Program& program) {
     suspect_.reset();
     matters_ = false;
-    for (const plan::Output& input : program.inputs)
+    for (const plan::Input& input : program.inputs)
         look(program, input.tensor, nullptr);
 }
 

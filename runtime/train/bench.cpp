@@ -70,9 +70,7 @@ void fill_once(Session& session, const BoundProgram& program) {
         order[i] = samples[i % samples.size()];
     session.pipeline().start(Split::train, order, program.batch());
     session.pipeline().wait();
-    session.pipeline().take({program.input("source"),
-                             static_cast<std::int32_t*>(program.input("labels")),
-                             program.input("targets")});
+    session.pipeline().take(batch_inputs(program));
     session.pipeline().stop();
 }
 

@@ -29,14 +29,9 @@ std::span<const T> elements_of(const BatchOutputs::Array& array) {
     return {static_cast<const T*>(array.data), std::size_t(array.elements)};
 }
 
-BatchOutputs::Array array_of(const plan::Program& program, const std::vector<plan::Output>& list,
-                             const std::string& name, const void* data) {
-    for (const plan::Output& item : list) {
-        if (item.name != name) continue;
-        const plan::Tensor& tensor = program.tensors[std::size_t(item.tensor)];
-        return {data, tensor.dtype, plan::element_count(tensor.dims)};
-    }
-    return {};
+BatchOutputs::Array array_of(const plan::Program& program, int index, const void* data) {
+    const plan::Tensor& tensor = program.tensors[std::size_t(index)];
+    return {data, tensor.dtype, plan::element_count(tensor.dims)};
 }
 
 Averaging averaging_of(const plan::Metric& metric) {
@@ -56,7 +51,9 @@ std::int64_t largest_split(const plan::Dataset& dataset) {
 BatchOutputs BatchOutputs::of(const plan::Plan& plan, const BoundProgram& program) {
     const plan::Program& p = program.program();
     const auto output = [&](const std::string& name) {
-        return array_of(p, p.outputs, name, program.output(name));
+        for (const plan::Output& one : p.outputs)
+            if (one.name == name) return array_of(p, one.tensor, program.output(name));
+        return Array{};
     };
     BatchOutputs result;
     result.loss = output("loss");
@@ -64,10 +61,8 @@ BatchOutputs BatchOutputs::of(const plan::Plan& plan, const BoundProgram& progra
     result.counted = output(plan::kCountedLabels);
     for (const plan::Metric& metric : plan.training.metrics)
         result.metrics.push_back(output(metric.output));
-    for (const char* name : {"labels", "targets"}) {
-        if (const void* data = program.input(name))
-            result.labels = array_of(p, p.inputs, name, data);
-    }
+    if (const plan::Input* target = plan::find_input(p, plan::InputRole::target))
+        result.labels = array_of(p, target->tensor, program.input(target->role));
     return result;
 }
 

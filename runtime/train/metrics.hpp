@@ -73,7 +73,7 @@ struct BatchOutputs {
     Array counted;      ///< how many labels count; no data: all
     std::vector<Array>
         metrics;   ///< one for each of plan.training.metrics; no data: not measured here
-    Array labels;  ///< the input "labels" or "targets"
+    Array labels;  ///< the input of the role target
 
     static BatchOutputs of(const plan::Plan& plan, const BoundProgram& program);
     /// The loss of the batch that was run last.

@@ -47,7 +47,7 @@ struct PredictedAnswers {
     PredictedAnswers(const plan::Plan& plan, std::int64_t batch) {
         const plan::StagedSample sample = plan::staged_sample(plan);
         labels.resize(std::size_t(batch * sample.labels) / sizeof(std::int32_t));
-        raw.resize(std::size_t(batch * sample.targets));
+        if (labels.empty()) raw.resize(std::size_t(batch * sample.targets));
         targets.resize(raw.size() / std::size_t(plan::size_of(plan.target.dtype)));
     }
     void convert(plan::DType dtype) {
@@ -96,19 +96,25 @@ void predict(Session& session, Split split, std::span<const std::int64_t> order,
     const std::int64_t batch = program.batch();
     const std::int64_t elements = plan::element_count(form.dims);
     const Arrangement arrangement(tensor.dims, tensor.order);
-    auto* const source = static_cast<std::byte*>(program.input("source"));
+    auto* const source = static_cast<std::byte*>(program.input(plan::InputRole::feature));
     const std::int64_t sample_bytes = plan::staged_sample(plan).pixels;
     const void* const output = program.output(kOutput);
     PredictedAnswers answers(plan, batch);
     std::vector<double> rows(std::size_t(batch * elements));
+
+    BatchInputs inputs = batch_inputs(program);
+    inputs.labels = form.kind == plan::LabelKind::classes;
+    if (inputs.labels)
+        inputs.target = answers.labels.data();
+    else if (!answers.raw.empty())
+        inputs.target = answers.raw.data();
 
     program.run_prologue();
     PredictedBatch told;
     Pipeline& pipeline = session.pipeline();
     pipeline.start(split, order, batch);
     while (const std::int64_t samples = pipeline.wait()) {
-        pipeline.take({source, answers.labels.empty() ? nullptr : answers.labels.data(),
-                       answers.raw.empty() ? nullptr : answers.raw.data()});
+        pipeline.take(inputs);
         std::memset(source + samples * sample_bytes, 0,
                     std::size_t((batch - samples) * sample_bytes));
         program.run();

@@ -26,14 +26,29 @@ namespace {
 Arrangement sample_arrangement(const plan::Plan& plan) {
     const plan::Program& program = plan.programs.front();
     plan::Order order;
-    for (const plan::Output& input : program.inputs) {
-        if (input.name != "source") continue;
-        const plan::Order& whole = program.tensors[std::size_t(input.tensor)].order;
+    if (const plan::Input* source = plan::find_input(program, plan::InputRole::feature)) {
+        const plan::Order& whole = program.tensors[std::size_t(source->tensor)].order;
         for (std::size_t i = 1; i < whole.size(); ++i)
             order.push_back(whole[i] - 1);
     }
     return Arrangement(plan.dataset.shape, order);
 }
+
+}  // namespace
+
+BatchInputs batch_inputs(const BoundProgram& program) {
+    BatchInputs result;
+    while (void* place = program.input(plan::InputRole::feature, int(result.features.size())))
+        result.features.push_back(place);
+    if (const plan::Input* target = plan::find_input(program.program(), plan::InputRole::target)) {
+        const plan::Tensor& tensor = program.program().tensors[std::size_t(target->tensor)];
+        result.target = program.input(plan::InputRole::target);
+        result.labels = tensor.dtype == plan::DType::i32;
+    }
+    return result;
+}
+
+namespace {
 
 const BatchProgram& of_size(const std::vector<BatchProgram>& programs, std::int64_t batch,
                             const char* kind) {
@@ -124,7 +139,7 @@ Session::Session(const plan::Plan& plan, std::unique_ptr<Device> device,
     if (plan::moves_locally(plan.parallel) && ranks() > 1) {
         local_steps_.emplace(plan, ranks());
         synchronise_ = executor_.find(plan::ProgramKind::synchronise, plan.training.batch_size);
-        share_ = synchronise_->input("share");
+        share_ = synchronise_->input(plan::InputRole::share);
     }
     for (const std::size_t i : unsharded_parameters(plan))
         if (plan.parameters[i].by_rank) own_states_.push_back(i);
@@ -143,13 +158,12 @@ void Session::synchronise(double share) {
 BatchProgram Session::ready(plan::ProgramKind kind, std::int64_t batch) {
     BatchProgram result;
     result.program = executor_.find(kind, batch);
-    result.inputs = {result.program->input("source"),
-                     static_cast<std::int32_t*>(result.program->input("labels")),
-                     result.program->input("targets")};
-    result.learning_rate = result.program->input("learning_rate");
-    result.position = static_cast<std::int64_t*>(result.program->input("position"));
-    result.update = static_cast<std::int64_t*>(result.program->input("update"));
-    result.batch_weight = result.program->input("batch_weight");
+    using plan::InputRole;
+    result.inputs = batch_inputs(*result.program);
+    result.learning_rate = result.program->input(InputRole::learning_rate);
+    result.position = static_cast<std::int64_t*>(result.program->input(InputRole::position));
+    result.update = static_cast<std::int64_t*>(result.program->input(InputRole::update));
+    result.batch_weight = result.program->input(InputRole::batch_weight);
     result.outputs = BatchOutputs::of(plan(), *result.program);
     return result;
 }

@@ -66,6 +66,9 @@ struct BatchProgram {
     void set_position(std::int64_t epoch, std::int64_t first_sample) const;
 };
 
+/// Where batches for the program go.
+BatchInputs batch_inputs(const BoundProgram& program);
+
 /// Everything is allocated and bound by the constructor; parameters have their first values.
 class Session {
   public:

@@ -103,7 +103,7 @@ int bench(const std::string& folder, int workers) {
             if (pipeline.wait() == 0) return;
             const double seconds = watch.seconds();
             watch.restart();
-            pipeline.take({pixels.data(), labels.data(), nullptr});
+            pipeline.take({{pixels.data()}, labels.data(), true});
             copied += watch.seconds();
             waited += seconds;
             late += seconds > 0.1 * kStepSeconds;

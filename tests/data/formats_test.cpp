@@ -108,10 +108,10 @@ TEST_CASE("numbers of 64 bits arrive as they are where the plan computes in f64"
         REQUIRE(pipeline.wait() == 6);
         std::vector<double> wide(std::size_t(6 * plan::element_count(plan.dataset.shape)));
         if (dtype == plan::DType::f64) {
-            pipeline.take({wide.data(), nullptr, nullptr});
+            pipeline.take({{wide.data()}});
         } else {
             std::vector<float> narrow(wide.size());
-            pipeline.take({narrow.data(), nullptr, nullptr});
+            pipeline.take({{narrow.data()}});
             std::copy(narrow.begin(), narrow.end(), wide.begin());
         }
         return wide;

@@ -40,15 +40,16 @@ const plan::Plan& small_plan() {
 
 /// Fills the inputs with what depends on the step.
 void fill(runtime::BoundProgram& program, int step) {
-    for (const plan::Output& input : program.program().inputs) {
+    for (const plan::Input& input : program.program().inputs) {
         const plan::Tensor& tensor = program.program().tensors[std::size_t(input.tensor)];
-        auto* const to = static_cast<std::byte*>(program.input(input.name));
+        auto* const to = static_cast<std::byte*>(program.input(input.role, input.index));
         const std::int64_t count = plan::element_count(tensor.dims);
         for (std::int64_t i = 0; i < count; ++i) {
             if (tensor.dtype == plan::DType::f32) {
-                const float value = input.name == "source" ? float((i * 7 + step * 3) % 11) / 11
-                                    : input.name == "learning_rate" ? 0.01F
-                                                                    : 1.0F;
+                const float value = input.role == plan::InputRole::feature
+                                        ? float((i * 7 + step * 3) % 11) / 11
+                                    : input.role == plan::InputRole::learning_rate ? 0.01F
+                                                                                   : 1.0F;
                 std::memcpy(to + i * 4, &value, 4);
             } else if (tensor.dtype == plan::DType::i32) {
                 const auto label = std::int32_t((i + step) % 10);

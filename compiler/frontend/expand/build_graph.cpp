@@ -22,12 +22,10 @@ std::string sample_text(const Dims& dims) {
                            : fmt::format("{}", fmt::join(dims.begin() + 1, dims.end(), "x"));
 }
 
-/// Passes add inputs of these names, which the runtime fills by name, so the value of a layer that
+/// Passes add inputs of these names, which the runtime fills by role, so the value of a layer that
 /// is called so steps aside. (`source` is there before every layer.)
 std::string value_name(const std::string& layer) {
-    const bool taken = layer == "labels" || layer == "targets" || layer == "learning_rate" ||
-                       layer == "position" || layer == "update" || layer == "batch_weight";
-    return taken ? layer + ".dst" : layer;
+    return is_reserved_input(layer) ? layer + ".dst" : layer;
 }
 
 class GraphBuilder {

@@ -93,9 +93,9 @@ ValueId all_reduced(Rewriter& r, ValueId value, const std::string& collective, O
     return emit(r, std::move(wait), name + ".reduced")[0];
 }
 
-ValueId input_named(Rewriter& r, const char* name, const Type& type) {
-    const ValueId known = find_input(r.graph(), name);
-    return known.valid() ? known : r.add_input(name, type);
+ValueId input_of(Rewriter& r, plan::InputRole role, const Type& type) {
+    const ValueId known = r.graph().find_input(role);
+    return known.valid() ? known : r.add_input(plan::name_of(role), type);
 }
 
 }  // namespace dtnn::compiler

@@ -54,7 +54,7 @@ bool has_parameter(const Graph& graph, const std::string& name);
 /// ("statistics", which the schedule keeps apart from the buckets).
 ValueId all_reduced(Rewriter& r, ValueId value, const std::string& collective, Origin place = {});
 
-/// The input of that name; added when there is none.
-ValueId input_named(Rewriter& r, const char* name, const Type& type);
+/// The input of that role; added when there is none.
+ValueId input_of(Rewriter& r, plan::InputRole role, const Type& type);
 
 }  // namespace dtnn::compiler

@@ -70,12 +70,6 @@ ValueId find_output(const Graph& graph, std::string_view name) {
     return {};
 }
 
-ValueId find_input(const Graph& graph, std::string_view name) {
-    for (const ValueId input : graph.inputs)
-        if (graph.value(input).name == name) return input;
-    return {};
-}
-
 bool is_sum(const Node& node) {
     return node.inputs.size() == 2 && expression_of(node) == "x0 x1 add";
 }

@@ -43,7 +43,6 @@ std::optional<Graph> remove_unread(const Graph& graph, bool (*removable)(const N
 
 /// The output's value, or an invalid id.
 ValueId find_output(const Graph& graph, std::string_view name);
-ValueId find_input(const Graph& graph, std::string_view name);
 
 /// A sum of two values, whichever of them comes first.
 bool is_sum(const Node& node);

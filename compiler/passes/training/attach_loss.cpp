@@ -32,8 +32,8 @@ class Measures {
         DTNN_CHECK(loss_ != nullptr, "no loss is named `{}`", training.loss);
         const Type& rows = type();
         answers_ = target.valid() ? target
-                   : targeted_    ? input("targets", rows)
-                                  : input("labels", {DType::i32, {rows.dims[0]}, {}});
+                   : targeted_    ? answers("targets", rows)
+                                  : answers("labels", {DType::i32, {rows.dims[0]}, {}});
     }
 
     std::vector<GraphOutput> run() {
@@ -55,8 +55,8 @@ class Measures {
   private:
     const Type& type() const { return r_.graph().type(predictions_); }
 
-    ValueId input(const char* name, const Type& type) {
-        const ValueId known = find_input(graph_, name);
+    ValueId answers(const char* name, const Type& type) {
+        const ValueId known = graph_.find_input(plan::InputRole::target);
         return known.valid() ? r_.map(known) : r_.add_input(name, type);
     }
 
@@ -219,7 +219,7 @@ std::optional<Graph> attach_loss(const Graph& graph, PassContext& context) {
     if (context.label_kind == plan::LabelKind::input) {
         Node rows;
         rows.op = image ? "pixels_to_rows" : "flatten";
-        rows.inputs = {r.map(find_input(graph, "source"))};
+        rows.inputs = {r.map(graph.find_input(plan::InputRole::feature))};
         target = emit(r, std::move(rows), "target")[0];
     }
     std::vector<GraphOutput> outputs =

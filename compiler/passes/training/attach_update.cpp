@@ -149,9 +149,9 @@ class Updater {
         node.phase = Phase::update;
         node.place = weights.place;
         node.inputs = {weights.value, gradient,
-                       input_named(r_, "learning_rate", {type.dtype, {}, {}})};
+                       input_of(r_, plan::InputRole::learning_rate, {type.dtype, {}, {}})};
         if (rule.counts_updates)
-            node.inputs.push_back(input_named(r_, "update", {DType::i64, {}, {}}));
+            node.inputs.push_back(input_of(r_, plan::InputRole::update, {DType::i64, {}, {}}));
         if (const double factor = learning_rate_scale_of(training_, weights.name); factor != 1)
             node.attributes["learning_rate_scale"] = factor;
         if (training_.clip_value > 0) node.attributes["clip_value"] = training_.clip_value;

@@ -92,7 +92,7 @@ class Differentiator {
     /// The batch's share of an update, by samples or by the weights of their labels.
     ValueId share(DType dtype) {
         if (share_.valid()) return share_;
-        share_ = input_named(r_, "batch_weight", {dtype, {}, {}});
+        share_ = input_of(r_, plan::InputRole::batch_weight, {dtype, {}, {}});
         const ValueId loss_weight = find_output(r_.old(), kLossWeight);
         if (!loss_weight.valid()) return share_;
         const Node* weights = producer(r_.old(), loss_weight);

@@ -34,7 +34,8 @@ class Synchroniser {
 
   private:
     ValueId batch_weight(const Node& node) {
-        return input_named(r_, "batch_weight", {graph_.type(node.inputs[0]).dtype, {}, {}});
+        return input_of(r_, plan::InputRole::batch_weight,
+                        {graph_.type(node.inputs[0]).dtype, {}, {}});
     }
 
     static Node beside(const Node& node, const char* op) {

@@ -124,10 +124,9 @@ class Run {
                 rows.size());
             fill(program, rows);
             const double rate = executor_.plan().training.learning_rate;
-            put(program, "learning_rate", rate * wanted.at("factor").get<double>());
-            put(program, "batch_weight", weight);
-            put(program, "step", step_++);
-            put(program, "update", updates_);
+            put(program, plan::InputRole::learning_rate, rate * wanted.at("factor").get<double>());
+            put(program, plan::InputRole::batch_weight, weight);
+            put(program, plan::InputRole::update, updates_);
             program.run();
             loss += weight * *static_cast<const double*>(program.output("loss"));
         }
@@ -180,8 +179,8 @@ class Run {
     }
 
     void fill(const runtime::BoundProgram& program, const std::vector<std::size_t>& rows) {
-        auto* source = static_cast<double*>(program.input("source"));
-        auto* labels = static_cast<std::int32_t*>(program.input("labels"));
+        auto* source = static_cast<double*>(program.input(plan::InputRole::feature));
+        auto* labels = static_cast<std::int32_t*>(program.input(plan::InputRole::target));
         for (std::size_t i = 0; i < rows.size(); ++i) {
             for (std::size_t k = 0; k < 4; ++k)
                 source[4 * i + k] = file_.at("source")[4 * rows[i] + k];
@@ -190,13 +189,13 @@ class Run {
     }
 
     template <class T>
-    static void put(const runtime::BoundProgram& program, const char* name, T value) {
-        if (void* place = program.input(name)) *static_cast<T*>(place) = value;
+    static void put(const runtime::BoundProgram& program, plan::InputRole role, T value) {
+        if (void* place = program.input(role)) *static_cast<T*>(place) = value;
     }
 
     const Json& file_;
     runtime::Executor executor_;
-    std::int64_t step_ = 0, updates_ = 0;
+    std::int64_t updates_ = 0;
 };
 
 void compare(const std::string& what, double ours, double theirs) {

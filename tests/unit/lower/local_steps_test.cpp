@@ -86,8 +86,7 @@ TEST_CASE("a program averages all that training changes, and nothing else") {
     for (const plan::Program& other : plan.programs) {
         if (&other == &program) continue;
         CHECK(other.collectives.empty());
-        for (const plan::Output& input : other.inputs)
-            CHECK(input.name != "batch_weight");
+        CHECK(plan::find_input(other, plan::InputRole::batch_weight) == nullptr);
     }
     // All exchanges are under way before the first is waited for; or, blocking, one by one.
     CHECK(program.collectives.size() > 1);
@@ -145,8 +144,8 @@ TEST_CASE("the audit finds what would leave ranks apart") {
         if (step.op == "weigh_gradient") step.op = "relu";
     CHECK(finds(plan, "does not belong to an average"));
     plan = sound;
-    for (plan::Output& input : synchronise(plan).inputs)
-        input.name = "weight";
+    for (plan::Input& input : synchronise(plan).inputs)
+        input.role = plan::InputRole::batch_weight;
     CHECK(finds(plan, "does not belong to an average"));
     plan = sound;
     for (plan::Parameter& parameter : plan.parameters)

@@ -68,11 +68,6 @@ std::int64_t bytes_of(const plan::Tensor& tensor) {
     return plan::element_count(tensor.dims) * plan::size_of(tensor.dtype);
 }
 
-bool has_input(const plan::Program& program, const std::string& name) {
-    return std::any_of(program.inputs.begin(), program.inputs.end(),
-                       [&](const plan::Output& input) { return input.name == name; });
-}
-
 int last_backward(const plan::Program& program) {
     int last = -1;
     for (std::size_t s = 0; s < program.steps.size(); ++s)
@@ -138,7 +133,7 @@ TEST_CASE("every gradient is exchanged once, in stretches without holes") {
                 CHECK(std::int64_t(exchanged.size()) ==
                       std::count_if(plan.parameters.begin(), plan.parameters.end(),
                                     [](const plan::Parameter& p) { return p.trainable; }));
-                CHECK(has_input(train, "batch_weight"));
+                CHECK(plan::find_input(train, plan::InputRole::batch_weight) != nullptr);
             }
             for (const plan::Program& other : plan.programs)
                 if (other.phase != plan::ProgramPhase::training) CHECK(other.collectives.empty());
@@ -218,7 +213,7 @@ TEST_CASE("a plan for one rank has none of it") {
     CHECK(plan.parallel.bucket_bytes == 0);
     for (const plan::Program& program : plan.programs) {
         CHECK(program.collectives.empty());
-        CHECK_FALSE(has_input(program, "batch_weight"));
+        CHECK(plan::find_input(program, plan::InputRole::batch_weight) == nullptr);
         for (const plan::Step& step : program.steps)
             CHECK_FALSE(plan::is_collective(step.op));
     }

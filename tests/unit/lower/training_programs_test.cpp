@@ -31,10 +31,8 @@ const plan::Program& program(const plan::Plan& plan, const char* name) {
     return *found;
 }
 
-bool has_input(const plan::Program& program, const std::string& name) {
-    for (const plan::Output& input : program.inputs)
-        if (input.name == name) return true;
-    return false;
+bool has_input(const plan::Program& program, plan::InputRole role) {
+    return plan::find_input(program, role) != nullptr;
 }
 
 std::map<std::string, int> operators(const plan::Program& program) {
@@ -74,7 +72,7 @@ std::vector<std::string> with(std::vector<std::string> more) {
 TEST_CASE("accumulation has a program whose batches move no weights") {
     const plan::Plan plain = compiled(kSgd), plan = compiled(with({"training.accumulation=4"}));
     CHECK(plan::find_program(plain, "accumulate") == nullptr);
-    CHECK_FALSE(has_input(program(plain, "train"), "batch_weight"));
+    CHECK_FALSE(has_input(program(plain, "train"), plan::InputRole::batch_weight));
     CHECK(plain.memory.optimizer == 0);
 
     const auto trainable = int(trainable_count(plan));
@@ -83,12 +81,12 @@ TEST_CASE("accumulation has a program whose batches move no weights") {
     auto counts = operators(adds);
     CHECK(counts["accumulate_gradient"] == trainable);
     CHECK(counts["sgd_update"] == 0);
-    CHECK(has_input(adds, "batch_weight"));
-    CHECK_FALSE(has_input(adds, "learning_rate"));
+    CHECK(has_input(adds, plan::InputRole::batch_weight));
+    CHECK_FALSE(has_input(adds, plan::InputRole::learning_rate));
     counts = operators(takes);
     CHECK(counts["take_gradient_sum"] == trainable);
     CHECK(counts["sgd_update"] == trainable);
-    CHECK(has_input(takes, "batch_weight"));
+    CHECK(has_input(takes, plan::InputRole::batch_weight));
     // The sums, and nothing else, are new in what persists; totals lie where gradients did.
     CHECK(plan.memory.optimizer == trainable_bytes(plan));
     // Moving statistics move with every batch, added up or not.

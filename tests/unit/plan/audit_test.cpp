@@ -86,7 +86,7 @@ TEST_CASE("planted faults of tensors and steps are found") {
     expect([](Plan& p) { p.programs[0].steps[3].workspace = 10; }, "not its own");
     expect([](Plan& p) { p.programs[0].outputs[0].tensor = 6; }, "lives only to step 1");
     expect([](Plan& p) { p.programs[0].inputs[0].tensor = 3; }, "none of inputs");
-    expect([](Plan& p) { p.programs[0].inputs[1].name = "source"; }, "two inputs");
+    expect([](Plan& p) { p.programs[0].inputs[1].role = InputRole::feature; }, "two inputs");
 }
 
 TEST_CASE("a value lost to an in-place write is found") {

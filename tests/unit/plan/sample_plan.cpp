@@ -155,7 +155,8 @@ Plan sample_plan() {
     train.steps[2].attributes = {{"weights_shape", std::vector<std::int64_t>{4, 3}}};
     train.steps[2].workspace = 10;
     train.outputs = {{"loss", 7}};
-    train.inputs = {{"source", 0}, {"labels", 1}, {"learning_rate", 2}};
+    train.inputs = {
+        {InputRole::feature, 0, 0}, {InputRole::target, 0, 1}, {InputRole::learning_rate, 0, 2}};
 
     Program evaluate;
     evaluate.name = "evaluate";
@@ -167,7 +168,7 @@ Plan sample_plan() {
     evaluate.steps = {step("dense_1.dense", "dense", {0, 1, 2}, {3})};
     evaluate.steps[0].layers = {0, 1};
     evaluate.outputs = {{"predictions", 3}};
-    evaluate.inputs = {{"source", 0}};
+    evaluate.inputs = {{InputRole::feature, 0, 0}};
     plan.programs = {train, evaluate};
 
     plan.values = {{"training.batch_size", "2", OriginKind::file, {"job.yaml", 3, 14}},
@@ -194,7 +195,7 @@ Plan parallel_sample_plan() {
     train.tensors.push_back(tensor("dense_1.weights.sent", 9, {4, 3}));     // 13
     train.tensors.push_back(tensor("dense_1.weights.reduced", 9, {4, 3}));  // 14
     train.tensors.push_back(tensor("batch_weight", 12, {}));                // 15
-    train.inputs.push_back({"batch_weight", 15});
+    train.inputs.push_back({InputRole::batch_weight, 0, 15});
     Step start = step("gradients_1.all_reduce_start", "all_reduce_start", {10}, {13});
     Step wait = step("gradients_1.all_reduce_wait", "all_reduce_wait", {13}, {14});
     for (Step* end : {&start, &wait}) {

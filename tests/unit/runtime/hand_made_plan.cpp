@@ -14,6 +14,7 @@ namespace {
 using plan::BufferRole;
 using plan::Dims;
 using plan::DType;
+using plan::InputRole;
 
 std::int64_t padded(std::int64_t bytes) {
     return (bytes + 63) / 64 * 64;
@@ -199,7 +200,7 @@ class Builder {
             step("categorical_accuracy", {probabilities, labels}, {accuracy});
         };
         if (!exchanges) measure();
-        program_.inputs = {{"source", source}, {"labels", labels}};
+        program_.inputs = {{InputRole::feature, 0, source}, {InputRole::target, 0, labels}};
         program_.outputs = {{"loss", loss}, {"categorical_accuracy", accuracy}};
         if (training) update(source, labels, weights, bias, probabilities, rows, made, measure);
         plan_.programs.push_back(program_);
@@ -230,7 +231,7 @@ class Builder {
         if (exchanges) {
             const int weight = tensor("batch_weight", weight_, real, {});
             step("weigh_gradient", {diff, weight}, {diff});
-            program_.inputs.push_back({"batch_weight", weight});
+            program_.inputs.push_back({InputRole::batch_weight, 0, weight});
         }
         step("dense_backward_weights", {source, diff}, {diff_weights, diff_bias},
              {{"bias", true}, {"weights_shape", dims}});
@@ -251,7 +252,7 @@ class Builder {
         const plan::Attributes sgd{{"momentum", 0.0}, {"nesterov", false}, {"weight_decay", 0.0}};
         step("sgd_update", {weights, diff_weights, rate}, {new_weights}, sgd, ".weights");
         step("sgd_update", {bias, diff_bias, rate}, {new_bias}, sgd, ".bias");
-        program_.inputs.push_back({"learning_rate", rate});
+        program_.inputs.push_back({InputRole::learning_rate, 0, rate});
     }
 
     HandMade wish_;

@@ -122,8 +122,8 @@ TEST_CASE("what the loop relies on is checked") {
     });
     expect_refused({"categorical_accuracy"},
                    [](plan::Plan& plan) { plan.programs[2].outputs.pop_back(); });
-    expect_refused({"`temperature`", "unknown"},
-                   [](plan::Plan& plan) { plan.programs[0].inputs.back().name = "temperature"; });
+    expect_refused({"learning_rate 1", "unknown"},
+                   [](plan::Plan& plan) { plan.programs[0].inputs.back().index = 1; });
     expect_refused({"no training program for the last 4 samples of an epoch"},
                    [](plan::Plan& plan) {
                        REQUIRE(plan.programs[1].name == "train_tail");
@@ -209,18 +209,19 @@ TEST_CASE("updates of several batches need the program that adds their gradients
 }
 
 TEST_CASE("numbers that the loop writes have their types") {
-    const auto renamed = [](const char* name) {
-        return [name](plan::Plan& plan) {
-            for (plan::Output& input : plan.programs[0].inputs)
-                if (input.name == "learning_rate") input.name = name;
+    using plan::InputRole;
+    const auto changed = [](InputRole role, int index = 0) {
+        return [role, index](plan::Plan& plan) {
+            for (plan::Input& input : plan.programs[0].inputs)
+                if (input.role == InputRole::learning_rate) input.role = role, input.index = index;
         };
     };
-    expect_refused({"`update` is f32", "not i64"}, renamed("update"));
-    expect_refused({"`position` is f32", "not i64"}, renamed("position"));
-    expect_refused({"wants the input `momentum`, which is unknown"}, renamed("momentum"));
+    expect_refused({"`learning_rate` is f32", "not i64"}, changed(InputRole::update));
+    expect_refused({"`learning_rate` is f32", "not i64"}, changed(InputRole::position));
+    expect_refused({"wants feature 7, which is unknown"}, changed(InputRole::feature, 7));
     // The batch's weight is such a number itself.
     plan::Plan plan = hand_made_plan();
-    renamed("batch_weight")(plan);
+    changed(InputRole::batch_weight)(plan);
     CHECK_NOTHROW(load_plan_text(plan::to_json(plan), "plan.json"));
 }
 

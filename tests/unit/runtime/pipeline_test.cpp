@@ -85,7 +85,7 @@ TEST_CASE("a class for every pixel comes with every sample") {
     pipeline.start(Split::train, order, 4);
     std::int64_t next = 0;
     while (const std::int64_t samples = pipeline.wait()) {
-        pipeline.take({pixels, labels, nullptr});
+        pipeline.take({{pixels}, labels, true});
         for (std::int64_t i = 0; i < samples; ++i, ++next)
             for (std::int64_t p = 0; p < 6; ++p)
                 CHECK(labels[i * 6 + p] == (next + p) % 3);
@@ -104,7 +104,7 @@ TEST_CASE("batches come in order, complete, the last one smaller") {
         std::size_t next = 0;
         for (const std::int64_t expected : {4, 4, 2}) {
             REQUIRE(pipeline.wait() == expected);
-            pipeline.take({pixels, labels, nullptr});
+            pipeline.take({{pixels}, labels, true});
             for (std::int64_t i = 0; i < expected; ++i, ++next) {
                 CHECK(labels[i] == order[next] % 3);
                 CHECK(pixels[i * 12 + 5] == float(order[next]) + 5.0f / 16);
@@ -115,7 +115,7 @@ TEST_CASE("batches come in order, complete, the last one smaller") {
     }
     pipeline.start(Split::train, order, 4, 1);
     REQUIRE(pipeline.wait() == 4);
-    pipeline.take({pixels, nullptr, nullptr});
+    pipeline.take({{pixels}});
     CHECK(pipeline.wait() == 0);
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("samples are stored in the plan's order and type") {
     pipeline.start(Split::train, order, 4);
     REQUIRE(pipeline.wait() == 1);
     double pixels[12];
-    pipeline.take({pixels, nullptr, nullptr});
+    pipeline.take({{pixels}});
     for (int c = 0; c < 2; ++c) {
         for (int y = 0; y < 2; ++y) {
             for (int x = 0; x < 3; ++x)
@@ -154,9 +154,9 @@ TEST_CASE("an error in the background ends the run where it happened, never in a
     pipeline.start(Split::train, order, 4);
     // Batches before the broken one are still good.
     REQUIRE(pipeline.wait() == 4);
-    pipeline.take({pixels, nullptr, nullptr});
+    pipeline.take({{pixels}});
     REQUIRE(pipeline.wait() == 4);
-    pipeline.take({pixels, nullptr, nullptr});
+    pipeline.take({{pixels}});
     expect_error(Exit::failed, {"disk.idx", "mend the disk"}, [&] { pipeline.wait(); });
     expect_error(Exit::failed, {"disk.idx"}, [&] { pipeline.wait(); });
     // A new pass starts afresh.
@@ -202,7 +202,7 @@ TEST_CASE("batches are the same bits for any number of workers") {
     // 1000 samples, some of them twice: 33 batches and a tail.
     std::vector<std::int64_t> order = counting(1070);
     std::reverse(order.begin(), order.end());
-    const auto batches = [&](int workers, std::int64_t first) {
+    const auto batches = [&](int workers, std::int64_t first, bool labelled) {
         plan.target.data_workers = workers;
         Pipeline pipeline(source, plan, Arrangement({2, 2, 3}, {1, 2, 0}));
         pipeline.start({.order = order, .batch = 32, .first_batch = first, .epoch = 3});
@@ -210,7 +210,10 @@ TEST_CASE("batches are the same bits for any number of workers") {
         while (const std::int64_t samples = pipeline.wait()) {
             std::vector<float> values(32 * 12 + 32 * 3);
             std::vector<std::int32_t> labels(32);
-            pipeline.take({values.data(), labels.data(), values.data() + 32 * 12});
+            if (labelled)
+                pipeline.take({{values.data()}, labels.data(), true});
+            else
+                pipeline.take({{values.data()}, values.data() + 32 * 12});
             for (const std::int32_t label : labels)
                 values.push_back(float(label));
             values.push_back(float(samples));
@@ -218,14 +221,17 @@ TEST_CASE("batches are the same bits for any number of workers") {
         }
         return result;
     };
-    const auto one = batches(1, 0);
-    CHECK(one.size() == 34);
-    CHECK(one.back().back() == 1070 - 33 * 32);
-    for (const int workers : {2, 3, 4, 7})
-        CHECK(batches(workers, 0) == one);
-    // A pass that begins later gives what is left of the whole one.
-    for (const std::int64_t first : {1, 17, 33, 34}) {
-        CHECK(batches(2, first) == std::vector<std::vector<float>>(one.begin() + first, one.end()));
+    for (const bool labelled : {false, true}) {
+        const auto one = batches(1, 0, labelled);
+        CHECK(one.size() == 34);
+        CHECK(one.back().back() == 1070 - 33 * 32);
+        for (const int workers : {2, 3, 4, 7})
+            CHECK(batches(workers, 0, labelled) == one);
+        // A pass that begins later gives what is left of the whole one.
+        for (const std::int64_t first : {1, 17, 33, 34}) {
+            CHECK(batches(2, first, labelled) ==
+                  std::vector<std::vector<float>>(one.begin() + first, one.end()));
+        }
     }
 }
 
@@ -243,7 +249,7 @@ TEST_CASE("a sample that comes twice in an epoch is augmented anew, in another e
         pipeline.start({.order = order, .batch = 4, .epoch = epoch});
         float pixels[48];
         while (pipeline.wait() > 0) {
-            pipeline.take({pixels, nullptr, nullptr});
+            pipeline.take({{pixels}});
             for (int i = 0; i < 4; ++i)
                 samples.emplace_back(pixels + i * 12, pixels + i * 12 + 12);
         }
@@ -271,7 +277,7 @@ TEST_CASE("normalize is applied last, in the plan's type, and to evaluation as w
     double pixels[12];
     pipeline.start({.split = Split::test, .order = order, .batch = 4});
     REQUIRE(pipeline.wait() == 1);
-    pipeline.take({pixels, nullptr, nullptr});
+    pipeline.take({{pixels}});
     CHECK(pixels[4] == (7.25 - 0.1) / 0.3);
     CHECK(pixels[8] == (7.5 - 0.2) / 0.7);
     // The cells that a crop fills are black, and normalized like any other pixel.
@@ -279,7 +285,7 @@ TEST_CASE("normalize is applied last, in the plan's type, and to evaluation as w
     for (std::int64_t epoch = 0; epoch < 20; ++epoch) {
         pipeline.start({.order = order, .batch = 4, .epoch = epoch});
         REQUIRE(pipeline.wait() == 1);
-        pipeline.take({pixels, nullptr, nullptr});
+        pipeline.take({{pixels}});
         filled += pixels[0] == (0 - 0.1) / 0.3 && pixels[6] == (0 - 0.2) / 0.7;
     }
     CHECK(filled > 10);
@@ -296,7 +302,7 @@ TEST_CASE("mixed batches have the labels' rows mixed as their samples are") {
     float pixels[48], targets[12];
     pipeline.start({.order = order, .batch = 4, .epoch = 0});
     REQUIRE(pipeline.wait() == 4);
-    pipeline.take({pixels, nullptr, targets});
+    pipeline.take({{pixels}, targets});
     // The first sample is share * 0 + (1 - share) * 4, its classes 0 and 1.
     const float share = 1 - (pixels[0] / 4), other = pixels[24] - 1;
     CHECK(share > 0);
@@ -311,7 +317,7 @@ TEST_CASE("mixed batches have the labels' rows mixed as their samples are") {
     // Evaluation is not mixed.
     pipeline.start({.order = order, .batch = 4});
     REQUIRE(pipeline.wait() == 4);
-    pipeline.take({pixels, nullptr, targets});
+    pipeline.take({{pixels}, targets});
     CHECK(pixels[36] == 1);
     CHECK(targets[10] == 1);
 }
@@ -332,7 +338,7 @@ TEST_CASE("a sample is mixed alike however the order is cut into batches and ran
             std::int64_t place = rank * batch;
             while (const std::int64_t count = pipeline.wait()) {
                 std::vector<double> pixels(12 * 12), targets(12 * 3);
-                pipeline.take({pixels.data(), nullptr, targets.data()});
+                pipeline.take({{pixels.data()}, targets.data()});
                 for (std::int64_t i = 0; i < count; ++i) {
                     std::vector<double>& sample = samples[std::size_t(place + i)];
                     sample.assign(pixels.begin() + i * 12, pixels.begin() + (i + 1) * 12);
@@ -369,7 +375,7 @@ TEST_CASE(
         pipeline.start({.order = order, .batch = 5});
         for (int batch = 0; batch < 2; ++batch) {
             REQUIRE(pipeline.wait() == 5);
-            pipeline.take({pixels.data(), nullptr, nullptr});
+            pipeline.take({{pixels.data()}});
         }
         expect_error(Exit::failed, {"sample 11"}, [&] { pipeline.wait(); });
         expect_error(Exit::failed, {"sample 11"}, [&] { pipeline.wait(); });
@@ -404,7 +410,7 @@ TEST_CASE("targets come in the plan's type") {
     pipeline.start({.order = order, .batch = 4});
     double targets[12];
     REQUIRE(pipeline.wait() == 4);
-    pipeline.take({nullptr, nullptr, targets});
+    pipeline.take({{}, targets});
     for (int i = 0; i < 12; ++i) {
         const int sample = i / 3;
         CHECK(targets[i] == sample + (i % 3) * 0.1);

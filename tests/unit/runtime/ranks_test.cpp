@@ -564,8 +564,9 @@ TEST_CASE("exchanges that ranks cannot meet in are refused") {
     REQUIRE(mistake.has_value());
     CHECK(mistake->find("`accumulate` and `accumulate_tail`") != std::string::npos);
     refuse("no `batch_weight`", [](plan::Plan& plan) {
-        std::erase_if(plan.programs[0].inputs,
-                      [](const plan::Output& input) { return input.name == "batch_weight"; });
+        std::erase_if(plan.programs[0].inputs, [](const plan::Input& input) {
+            return input.role == plan::InputRole::batch_weight;
+        });
     });
     refuse("for 4 ranks, and there is 1", [](plan::Plan& plan) {
         plan.parallel.any_ranks = false;

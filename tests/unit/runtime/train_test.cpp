@@ -247,7 +247,8 @@ TEST_CASE("bench measures a program of inference on one full batch, and leaves t
         const BatchProgram& program = session.evaluate_program(8);
         const double loss = program.loss();
         CHECK(std::isfinite(loss));
-        std::memset(program.inputs.source, 0, std::size_t(8 * plan::staged_sample(plan).pixels));
+        std::memset(program.inputs.features[0], 0,
+                    std::size_t(8 * plan::staged_sample(plan).pixels));
         program.program->run();
         CHECK(program.loss() != loss);
         const HostView after = session.executor().parameter_view(0, HostView::Access::read);

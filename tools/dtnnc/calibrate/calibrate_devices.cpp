@@ -118,8 +118,8 @@ double seconds_of(const plan::Plan& plan, const OpenDevice& open, double seconds
     const runtime::BatchProgram& batch = session.train_program(plan.training.batch_size);
     const std::int64_t bytes = plan.training.batch_size * plan::element_count(plan.dataset.shape) *
                                plan::size_of(plan.target.dtype);
-    std::memset(batch.inputs.source, 0, std::size_t(bytes));
-    std::fill_n(batch.inputs.labels, plan.training.batch_size, 0);
+    std::memset(batch.inputs.features[0], 0, std::size_t(bytes));
+    std::fill_n(static_cast<std::int32_t*>(batch.inputs.target), plan.training.batch_size, 0);
     batch.set_learning_rate(1e-9, plan.target.dtype);
     batch.set_batch_weight(1, plan.target.dtype);
     runtime::BoundProgram& program = *batch.program;

@@ -250,12 +250,12 @@ std::vector<MeasuredStep> measure_steps(const plan::Plan& plan, int threads, dou
                                         double* spread) {
     runtime::Session session(plan, threads, runtime::made_up_source(plan.dataset));
     const runtime::BatchProgram& batch = session.train_program(plan.training.batch_size);
-    auto* pixels = static_cast<float*>(batch.inputs.source);
+    auto* pixels = static_cast<float*>(batch.inputs.features[0]);
     std::minstd_rand numbers;
     const std::int64_t count = plan.training.batch_size * plan::element_count(plan.dataset.shape);
     for (std::int64_t i = 0; i < count; ++i)
         pixels[i] = float(numbers() % 256) / 255;
-    std::fill_n(batch.inputs.labels, plan.training.batch_size, 0);
+    std::fill_n(static_cast<std::int32_t*>(batch.inputs.target), plan.training.batch_size, 0);
     batch.set_learning_rate(1e-9, plan.target.dtype);
     batch.set_batch_weight(1, plan.target.dtype);
     batch.program->run_prologue();

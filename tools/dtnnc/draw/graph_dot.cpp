@@ -334,11 +334,12 @@ class StepDrawing {
     }
 
     Drawing run(bool titled) {
-        for (const plan::Output& input : program_.inputs) {
+        for (const plan::Input& input : program_.inputs) {
             // The counters of the training loop go to every update; they say nothing here.
-            if (input.name != "source" && input.name != "labels") continue;
+            if (input.role != plan::InputRole::feature && input.role != plan::InputRole::target)
+                continue;
             Node node;
-            node.title = input.name;
+            node.title = program_.tensors[std::size_t(input.tensor)].name;
             node.lines = {edge_of_tensor(input.tensor).label};
             node.family = &family_named("input");
             writer_[std::size_t(input.tensor)] = int(nodes_.size());
