@@ -230,12 +230,12 @@ struct EnumNames<Participation> {
     static constexpr const char* names[] = {"all", "avail2all"};
 };
 
-/// What a sample is labelled with.
-///     classes  one class of `classes`, or one a pixel: the program's target is i32
+/// What the elements of a feature are (plan::Feature). Of inputs: classes or values.
+///     classes  integers, each one of `classes`; of a target the program's tensor is i32
 ///     multiple any number of `classes`: the target is [N, classes] of 0 and 1
-///     values   real numbers, `classes` of them: the target is [N, classes]
-///     input    itself, as it enters the network: programs have no target; `classes` numbers, or
-///              as many a pixel, where predictions are images (Dataset::label_shape)
+///     values   real numbers; of a target `classes` of them: [N, classes]
+///     input    of a target: the sample itself, as it enters the network, so that programs have no
+///              target; `classes` numbers, or as many a pixel, where predictions are images
 enum class LabelKind { classes, multiple, values, input };
 template <>
 struct EnumNames<LabelKind> {

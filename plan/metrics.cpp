@@ -100,16 +100,16 @@ std::int64_t metric_items(const Metric& metric, const Dataset& dataset) {
     const MetricInfo* info = find_metric(metric.type);
     const char* const over = info != nullptr && info->over_elements ? "elements" : "rows";
     const bool elements = value_of(metric.attributes, "over", std::string(over)) == "elements";
-    return saturating_product({element_count(dataset.label_shape),
-                               elements ? std::max<std::int64_t>(dataset.classes, 1) : 1});
+    return saturating_product({element_count(dataset.target().dims),
+                               elements ? std::max<std::int64_t>(dataset.target().classes, 1) : 1});
 }
 
 std::int64_t metric_bytes(const Training& training, const Dataset& dataset, DType dtype) {
-    const std::int64_t classes = dataset.classes;
-    const bool multiple = dataset.label_kind == LabelKind::multiple;
+    const std::int64_t classes = dataset.target().classes;
+    const bool multiple = dataset.target().kind == LabelKind::multiple;
     const std::int64_t scored =
         saturating_product({std::max(dataset.validation_samples, dataset.test_samples),
-                            element_count(dataset.label_shape)});
+                            element_count(dataset.target().dims)});
     std::set<std::string> counted;
     std::int64_t tables = 0;
     bool scores = false, together = false;

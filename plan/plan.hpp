@@ -242,26 +242,50 @@ struct Component {
     bool operator==(const Component&) const = default;
 };
 
+/// An array of each sample: of what the network reads, or of what it is to give.
+struct Feature {
+    std::string name;  ///< the model's for it; empty: the only one
+    DType dtype = DType::f32;
+    /// Of one sample, as the network sees it. Of images channels, height, width, after the
+    /// transforms; of targets the places that have a label each: none for one a sample, [height,
+    /// width] for one a pixel.
+    Dims dims;
+    /// As the source gives it, before transforms; a zero extent is one that differs from sample to
+    /// sample. Of inputs.
+    Dims stored_dims;
+    LabelKind kind = LabelKind::values;
+    /// Of classes: how many there are. Of a target of numbers: how many each place has.
+    std::int64_t classes = 0;
+    /// The classes' names, or those of the numbers: as many, or none, which are not known. Files
+    /// that have names must have these.
+    std::vector<std::string> names;
+    bool operator==(const Feature&) const = default;
+};
+
+/// A target of one class a sample.
+inline Feature a_class() {
+    Feature target;
+    target.kind = LabelKind::classes;
+    return target;
+}
+
 /// What the runtime must read. Fields beyond these are the dataset type's own, in `attributes`.
 struct Dataset {
     std::string name;
     std::string type;  ///< digits, mnist, cifar10, synthetic ...
-    Dims shape;        ///< channels, height, width, as the network sees them: after the transforms
-    /// As the source gives them, before transforms; a zero extent is one that differs from sample
-    /// to sample.
-    Dims stored_shape;
-    std::int64_t classes = 0;  ///< or the number of values
-    /// The classes' names, or those of the values: as many, or none, which are not known. Files
-    /// that have names must have these.
-    std::vector<std::string> class_names;
-    LabelKind label_kind = LabelKind::classes;
+    /// What the network reads of a sample, at least one: transforms and augmentations are of the
+    /// first.
+    std::vector<Feature> inputs = std::vector<Feature>(1);
+    /// What it is to give for a sample: one.
+    std::vector<Feature> targets = {a_class()};
+    const Feature& input() const { return inputs.front(); }
+    Feature& input() { return inputs.front(); }
+    const Feature& target() const { return targets.front(); }
+    Feature& target() { return targets.front(); }
     /// The label columns of tables by their names, in place of their numbers; empty: by numbers.
     std::vector<std::string> label_names;
     /// Likewise, those that are neither labels nor features.
     std::vector<std::string> ignored_names;
-    /// The shape of a sample's labels: empty for one class a sample, [height, width] for one a
-    /// pixel; as the network sees them.
-    Dims label_shape;
     /// Samples that an epoch sees: after the validation split, then under- or over-sampled.
     std::int64_t train_samples = 0;
     std::int64_t validation_samples = 0;

@@ -126,7 +126,7 @@ void check_steps(const JobSpec& job, Diagnostics& diagnostics) {
 }
 
 void check_shapes(const JobSpec& job, Diagnostics& diagnostics) {
-    const plan::Dims& samples = job.dataset.dataset.shape;
+    const plan::Dims& samples = job.dataset.dataset.input().dims;
     const plan::Dims& input = job.model.input_shape;
     if (samples.size() != 3 || input.size() != 3 || samples == input) return;
     Diagnostic& error = diagnostics.error(
@@ -141,10 +141,12 @@ void check_shapes(const JobSpec& job, Diagnostics& diagnostics) {
 /// or rows of all numbers.
 void settle_target(JobSpec& job) {
     plan::Dataset& dataset = job.dataset.dataset;
-    if (dataset.label_kind != plan::LabelKind::input || job.model.layers.empty()) return;
+    if (dataset.target().kind != plan::LabelKind::input || job.model.layers.empty()) return;
     const bool image = job.model.layers.back().shape.size() == 3;
-    dataset.label_shape = image ? plan::Dims{dataset.shape[1], dataset.shape[2]} : plan::Dims{};
-    dataset.classes = image ? dataset.shape[0] : plan::element_count(dataset.shape);
+    dataset.target().dims =
+        image ? plan::Dims{dataset.input().dims[1], dataset.input().dims[2]} : plan::Dims{};
+    dataset.target().classes =
+        image ? dataset.input().dims[0] : plan::element_count(dataset.input().dims);
 }
 
 /// Makes the dataset of a model alone fit it: samples of its input's shape, a class for every
@@ -289,7 +291,7 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
     // What a metric reads of the programs depends on the labels.
     for (plan::Metric& metric : job.training.training.metrics)
         metric =
-            plan::make_metric({metric.type, metric.attributes}, job.dataset.dataset.label_kind);
+            plan::make_metric({metric.type, metric.attributes}, job.dataset.dataset.target().kind);
     if (diagnostics.has_errors()) return job;
     describe_resolved(job);
     return job;

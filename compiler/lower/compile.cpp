@@ -103,7 +103,7 @@ LoweredProgram lower(const CompileRequest& request, const plan::Parallel& parall
     context.wanted_block = [&](const Graph& graph, const Node& node) {
         return wanted_block(graph, node, request.target, request.kernels);
     };
-    context.label_kind = request.dataset.label_kind;
+    context.label_kind = request.dataset.target().kind;
     context.ignores_labels = plan::ignored_value(request.dataset).has_value();
     context.live_bytes = live_bytes;
     context.flops_per_byte = flops_per_byte(request.machine);
@@ -212,7 +212,7 @@ plan::Prediction prediction_of(const Graph& forward, const plan::Training& train
         value = node.inputs[0];
     }
     return prediction_of(gives, find_loss(training.loss, training.loss_attributes),
-                         dataset.label_kind);
+                         dataset.target().kind);
 }
 
 /// With `live_bytes`, backward recomputes what values would take beyond them, as far as it can.
@@ -224,6 +224,10 @@ plan::Plan assemble(const CompileRequest& request, std::int64_t live_bytes,
     plan.target = request.target;
     plan.training = request.training;
     plan.dataset = request.dataset;
+    for (auto* features : {&plan.dataset.inputs, &plan.dataset.targets})
+        for (plan::Feature& feature : *features)
+            feature.dtype = feature.kind == plan::LabelKind::classes ? plan::DType::i32
+                                                                     : plan.target.dtype;
     plan.parallel = request.parallel;
     plan.machine = request.machine;
     plan.passes = pass_list(request.disabled_passes);

@@ -150,7 +150,8 @@ bool same_computation(const Plan& a, const Plan& b, const LayerDifference& layer
     return std::tie(s.loss, s.optimizer, s.optimizer_attributes) ==
                std::tie(t.loss, t.optimizer, t.optimizer_attributes) &&
            std::none_of(layers.chosen.begin(), layers.chosen.end(), is_field) &&
-           a.dataset.shape == b.dataset.shape && a.dataset.classes == b.dataset.classes;
+           a.dataset.input().dims == b.dataset.input().dims &&
+           a.dataset.target().classes == b.dataset.target().classes;
 }
 
 int rank_of(const Change& change) {

@@ -69,9 +69,9 @@ class ResultComparison {
         number("data", "validation samples", s.validation_samples, t.validation_samples,
                Unit::count, kMath, samples);
         number("data", "test samples", s.test_samples, t.test_samples, Unit::count, kMath, samples);
-        value("data", "shape of a sample", json_text(s.shape), json_text(t.shape), kMath,
-              "it follows from the dataset");
-        number("data", "classes", s.classes, t.classes, Unit::count, kMath,
+        value("data", "shape of a sample", json_text(s.input().dims), json_text(t.input().dims),
+              kMath, "it follows from the dataset");
+        number("data", "classes", s.target().classes, t.target().classes, Unit::count, kMath,
                "it follows from the dataset");
     }
 

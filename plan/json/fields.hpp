@@ -51,11 +51,14 @@ void visit_fields(auto& v, is_record<Training> auto& r) {
     v("validation_split", r.validation_split);
 }
 
+void visit_fields(auto& v, is_record<Feature> auto& r) {
+    v("name", r.name), v("dtype", r.dtype), v("dims", r.dims), v("stored_dims", r.stored_dims);
+    v("kind", r.kind), v("classes", r.classes), v("names", r.names);
+}
+
 void visit_fields(auto& v, is_record<Dataset> auto& r) {
-    v("name", r.name), v("type", r.type), v("shape", r.shape), v("stored_shape", r.stored_shape);
-    v("classes", r.classes), v("class_names", r.class_names), v("label_kind", r.label_kind);
+    v("name", r.name), v("type", r.type), v("inputs", r.inputs), v("targets", r.targets);
     v("label_names", r.label_names), v("ignored_names", r.ignored_names);
-    v("label_shape", r.label_shape);
     v("train_samples", r.train_samples), v("validation_samples", r.validation_samples);
     v("test_samples", r.test_samples), v("source_train_samples", r.source_train_samples);
     v("test_as_validation", r.test_as_validation), v("validation_files", r.validation_files);

@@ -164,6 +164,27 @@ void check_machine(const Machine& machine) {
     check_amount(machine.exchange_error, {&where, "exchange_error"});
 }
 
+void check_features(const Dataset& dataset) {
+    const Where where{nullptr, "dataset"}, inputs{&where, "inputs"}, targets{&where, "targets"};
+    if (dataset.inputs.empty()) inputs.refuse("none");
+    if (dataset.targets.size() != 1) targets.refuse("not one");
+    for (const auto* list : {&dataset.inputs, &dataset.targets}) {
+        const bool target = list == &dataset.targets;
+        for (std::size_t i = 0; i < list->size(); ++i) {
+            const Feature& feature = (*list)[i];
+            const Where place{target ? &targets : &inputs, nullptr, i};
+            check_dims(feature.dims, {}, DType::f64, {&place, "dims"});
+            for (const std::int64_t extent : feature.stored_dims)
+                check_count(extent, {&place, "stored_dims"});
+            check_count(feature.classes, {&place, "classes"}, target ? 1 : 0);
+            if (const std::size_t names = feature.names.size();
+                names > 0 && std::int64_t(names) != feature.classes)
+                Where{&place, "names"}.refuse(
+                    fmt::format("{} names for {} classes", names, feature.classes));
+        }
+    }
+}
+
 }  // namespace
 
 void check_ranges(const Plan& plan) {
@@ -182,15 +203,7 @@ void check_ranges(const Plan& plan) {
     check_count(plan.training.checkpoint.every_steps, {&training, "checkpoint"});
     check_count(plan.training.checkpoint.every_epochs, {&training, "checkpoint"});
     check_count(plan.training.checkpoint.keep, {&training, "checkpoint"}, 1);
-    check_dims(plan.dataset.shape, {}, DType::f64, {&dataset, "shape"});
-    for (const std::int64_t extent : plan.dataset.stored_shape)
-        check_count(extent, {&dataset, "stored_shape"});
-    check_count(plan.dataset.classes, {&dataset, "classes"}, 1);
-    if (const std::size_t names = plan.dataset.class_names.size();
-        names > 0 && std::int64_t(names) != plan.dataset.classes)
-        Where{&dataset, "class_names"}.refuse(
-            fmt::format("{} names for {} classes", names, plan.dataset.classes));
-    check_dims(plan.dataset.label_shape, {}, DType::i32, {&dataset, "label_shape"});
+    check_features(plan.dataset);
     check_count(plan.dataset.train_samples, {&dataset, "train_samples"});
     check_count(plan.dataset.validation_samples, {&dataset, "validation_samples"});
     check_count(plan.dataset.test_samples, {&dataset, "test_samples"});

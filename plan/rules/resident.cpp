@@ -28,25 +28,26 @@ constexpr std::int64_t kClassName = 512;
 constexpr std::int64_t kImageEntry = 4096 + 64;
 
 std::int64_t elements_of(const Dataset& dataset) {
-    return element_count(dataset.stored_shape.empty() ? dataset.shape : dataset.stored_shape);
+    return element_count(dataset.input().stored_dims.empty() ? dataset.input().dims
+                                                             : dataset.input().stored_dims);
 }
 
 /// Labels of a sample: a number for its class, or a double each; of pixels what an array has of
 /// them, up to 64 bits.
 std::int64_t label_bytes(const Dataset& dataset) {
-    if (dataset.label_kind == LabelKind::classes && !dataset.label_shape.empty())
+    if (dataset.target().kind == LabelKind::classes && !dataset.target().dims.empty())
         return saturating_product({elements_of(dataset), std::int64_t{8}});
-    return dataset.label_kind == LabelKind::classes
+    return dataset.target().kind == LabelKind::classes
                ? std::int64_t(sizeof(std::int32_t))
-               : saturating_product({dataset.classes, std::int64_t(sizeof(double))});
+               : saturating_product({dataset.target().classes, std::int64_t(sizeof(double))});
 }
 
 /// A table: its numbers and labels.
 std::int64_t most_of_table(const Dataset& dataset, std::int64_t samples, DType numbers) {
     const std::int64_t sample = saturating_sum(
         {saturating_product({elements_of(dataset), size_of(numbers)}), label_bytes(dataset)});
-    return saturating_sum(
-        {saturating_product({samples, sample}), saturating_product({dataset.classes, kClassName})});
+    return saturating_sum({saturating_product({samples, sample}),
+                           saturating_product({dataset.target().classes, kClassName})});
 }
 
 /// Arrays that do not lie where they can be read: elements of 64 bits, and the labels, which come
@@ -54,7 +55,7 @@ std::int64_t most_of_table(const Dataset& dataset, std::int64_t samples, DType n
 std::int64_t most_of_arrays(const Dataset& dataset, std::int64_t samples) {
     const std::int64_t sample = saturating_sum(
         {saturating_product({elements_of(dataset), std::int64_t{8}}), label_bytes(dataset),
-         saturating_product({dataset.classes, std::int64_t{16}})});
+         saturating_product({dataset.target().classes, std::int64_t{16}})});
     return saturating_sum({saturating_product({samples, sample}), std::int64_t{1} << 20});
 }
 
@@ -103,7 +104,7 @@ std::int64_t resident_bytes(const Dataset& dataset, DType numbers) {
 }
 
 std::int64_t most_pixels(const Dataset& dataset) {
-    const Dims& stored = dataset.stored_shape;
+    const Dims& stored = dataset.input().stored_dims;
     if (!dataset.attributes.contains("most_pixels") || stored.size() != 3) return 0;
     const bool fixed = stored[1] > 0 && stored[2] > 0;
     return fixed ? saturating_product({stored[1], stored[2]}) : integer(dataset, "most_pixels");
@@ -117,7 +118,8 @@ std::int64_t decoding_bytes(const Dataset& dataset) {
     const std::int64_t pixels = most_pixels(dataset);
     if (pixels == 0) return 0;
     // Decoders write up to three channels of 16 bits, or four of 8.
-    const std::int64_t each = saturating_sum({6, saturating_product({4, dataset.stored_shape[0]})});
+    const std::int64_t each =
+        saturating_sum({6, saturating_product({4, dataset.input().stored_dims[0]})});
     return saturating_sum({most_image_file(pixels), saturating_product({pixels, each})});
 }
 

@@ -15,15 +15,15 @@ bool mixes_samples(const Dataset& dataset) {
 
 StagedSample staged_sample(const Plan& plan) {
     const std::int64_t real = size_of(plan.target.dtype);
-    const bool classes = plan.dataset.label_kind == LabelKind::classes;
+    const bool classes = plan.dataset.target().kind == LabelKind::classes;
     StagedSample sample;
-    sample.pixels = saturating_product({element_count(plan.dataset.shape), real});
+    sample.pixels = saturating_product({element_count(plan.dataset.input().dims), real});
     if (classes)
         sample.labels =
-            saturating_product({element_count(plan.dataset.label_shape), size_of(DType::i32)});
+            saturating_product({element_count(plan.dataset.target().dims), size_of(DType::i32)});
     // A sample that is its own label is mixed with it.
-    if (plan.dataset.label_kind != LabelKind::input && (!classes || mixes_samples(plan.dataset)))
-        sample.targets = saturating_product({plan.dataset.classes, real});
+    if (plan.dataset.target().kind != LabelKind::input && (!classes || mixes_samples(plan.dataset)))
+        sample.targets = saturating_product({plan.dataset.target().classes, real});
     return sample;
 }
 
@@ -32,7 +32,7 @@ namespace {
 /// The most channels of a sample on its way through the transforms.
 std::int64_t most_channels(const Dataset& dataset) {
     std::int64_t most = 1;
-    for (const Dims* shape : {&dataset.stored_shape, &dataset.shape})
+    for (const Dims* shape : {&dataset.input().stored_dims, &dataset.input().dims})
         if (!shape->empty()) most = std::max(most, shape->front());
     return most;
 }
@@ -40,8 +40,9 @@ std::int64_t most_channels(const Dataset& dataset) {
 }  // namespace
 
 std::int64_t largest_sample(const Dataset& dataset) {
-    Dims stored = dataset.stored_shape.empty() ? dataset.shape : dataset.stored_shape;
-    std::int64_t largest = std::max(element_count(stored), element_count(dataset.shape));
+    Dims stored =
+        dataset.input().stored_dims.empty() ? dataset.input().dims : dataset.input().stored_dims;
+    std::int64_t largest = std::max(element_count(stored), element_count(dataset.input().dims));
     const std::int64_t channels = most_channels(dataset);
     for (const std::vector<Component>* list : {&dataset.transforms, &dataset.augmentations}) {
         for (const Component& one : *list) {
@@ -93,7 +94,7 @@ std::int64_t staging_bytes(const Plan& plan) {
     const std::int64_t elements = largest_sample(plan.dataset);
     // Labels of pixels move along.
     const bool labelled =
-        plan.dataset.label_kind == LabelKind::classes && !plan.dataset.label_shape.empty();
+        plan.dataset.target().kind == LabelKind::classes && !plan.dataset.target().dims.empty();
     const std::int64_t labels = labelled ? elements / most_channels(plan.dataset) : 0;
     const std::int64_t largest = saturating_product(
         {2, saturating_sum({saturating_product({elements, size_of(DType::f32)}),

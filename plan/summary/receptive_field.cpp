@@ -95,7 +95,8 @@ std::vector<std::array<std::int64_t, 2>> receptive_fields(const Plan& plan) {
     std::vector<std::array<std::int64_t, 2>> sizes;
     Field input;
     for (std::size_t axis = 0; axis < 2; ++axis)
-        if (plan.dataset.shape.size() == 3) input[axis].extent = plan.dataset.shape[axis + 1];
+        if (plan.dataset.input().dims.size() == 3)
+            input[axis].extent = plan.dataset.input().dims[axis + 1];
     for (const Layer& layer : plan.layers) {
         Field joined = input;
         bool first = true;

@@ -66,7 +66,8 @@ void add_inputs(const Plan& plan, std::vector<LayerFacts>& facts) {
         for (const std::string& name : layer.from) {
             const auto found = shapes.find(name);
             // What is no layer is the model's input.
-            facts[i].inputs.push_back(found == shapes.end() ? plan.dataset.shape : *found->second);
+            facts[i].inputs.push_back(found == shapes.end() ? plan.dataset.input().dims
+                                                            : *found->second);
         }
         shapes.emplace(layer.name, &layer.output_shape);
     }

@@ -291,7 +291,7 @@ std::string plan_words(const Plan& plan, bool training) {
     std::string text = count_text(std::int64_t(plan.layers.size()), "layer") + ", " +
                        count_text(parameters.total, "parameter");
     if (!training)
-        return text + fmt::format(", {} to {}", shape_text(plan.dataset.shape),
+        return text + fmt::format(", {} to {}", shape_text(plan.dataset.input().dims),
                                   plan.layers.empty()
                                       ? std::string()
                                       : shape_text(plan.layers.back().output_shape));

@@ -95,7 +95,8 @@ std::optional<plan::Dims> LayoutRules::flattened(const plan::Layer& layer) const
         if (at->from.size() != 1) return std::nullopt;
         const auto source = layers_.find(at->from.front());
         const bool input = source == layers_.end();
-        const plan::Dims& shape = input ? plan_->dataset.shape : source->second->output_shape;
+        const plan::Dims& shape =
+            input ? plan_->dataset.input().dims : source->second->output_shape;
         if (shape.size() == 3) return shape;
         if (input || shape.size() != 1 || source->second->type == "dense") return std::nullopt;
         at = source->second;

@@ -270,13 +270,14 @@ void find_in_files(plan::Dataset& dataset) {
     fill(dataset.train_samples, 0, source->size(Split::train) - source->validation_size());
     fill(dataset.validation_samples, 0, source->validation_size());
     fill(dataset.test_samples, 0, source->size(Split::test));
-    fill(dataset.classes, 0, source->found_classes());
-    fill(dataset.class_names, std::vector<std::string>(), source->class_names());
-    if (dataset.stored_shape.empty()) dataset.stored_shape = source->found_shape();
+    fill(dataset.target().classes, 0, source->found_classes());
+    fill(dataset.target().names, std::vector<std::string>(), source->class_names());
+    if (dataset.input().stored_dims.empty()) dataset.input().stored_dims = source->found_shape();
     const auto path = dataset.attributes.find("path");
     const auto* text =
         path == dataset.attributes.end() ? nullptr : std::get_if<std::string>(&path->second);
-    if (dataset.train_samples > 0 && dataset.test_samples > 0 && dataset.stored_shape.size() == 3)
+    if (dataset.train_samples > 0 && dataset.test_samples > 0 &&
+        dataset.input().stored_dims.size() == 3)
         return;
     throw bad_file(text == nullptr ? dataset.name : *text,
                    fmt::format("it has {} training and {} test samples", dataset.train_samples,

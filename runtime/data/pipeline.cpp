@@ -196,10 +196,10 @@ void Pipeline::store_pixels(const Sample& sample, std::byte* place) const {
 
 void Pipeline::store_labels(const Sample& sample, std::int64_t index, std::int64_t at,
                             Slot& slot) const {
-    if (dataset_.label_kind == plan::LabelKind::input) return;
-    const bool classes = dataset_.label_kind == plan::LabelKind::classes;
-    const auto expected =
-        classes ? std::size_t(bytes_.labels) / sizeof(std::int32_t) : std::size_t(dataset_.classes);
+    if (dataset_.target().kind == plan::LabelKind::input) return;
+    const bool classes = dataset_.target().kind == plan::LabelKind::classes;
+    const auto expected = classes ? std::size_t(bytes_.labels) / sizeof(std::int32_t)
+                                  : std::size_t(dataset_.target().classes);
     const std::size_t count = classes ? sample.labels.size() : sample.targets.size();
     if (count != expected) {
         throw RunError(Exit::failed,
@@ -207,11 +207,11 @@ void Pipeline::store_labels(const Sample& sample, std::int64_t index, std::int64
                                    source_.name_of(pass_.split, index), count, expected));
     }
     for (const std::int32_t label : sample.labels) {
-        if (!classes || (label >= 0 && label < dataset_.classes)) continue;
+        if (!classes || (label >= 0 && label < dataset_.target().classes)) continue;
         if (label == plan::kIgnoredLabel && plan::ignored_value(dataset_)) continue;
-        throw RunError(Exit::failed,
-                       fmt::format("{} has the class {}; the dataset has {} classes",
-                                   source_.name_of(pass_.split, index), label, dataset_.classes));
+        throw RunError(Exit::failed, fmt::format("{} has the class {}; the dataset has {} classes",
+                                                 source_.name_of(pass_.split, index), label,
+                                                 dataset_.target().classes));
     }
     if (classes)
         std::copy(sample.labels.begin(), sample.labels.end(),
@@ -219,9 +219,9 @@ void Pipeline::store_labels(const Sample& sample, std::int64_t index, std::int64
     if (bytes_.targets == 0) return;
     const auto store = [&](auto* row) {
         using Real = std::remove_pointer_t<decltype(row)>;
-        row += at * dataset_.classes;
+        row += at * dataset_.target().classes;
         if (classes) {
-            std::fill_n(row, dataset_.classes, Real(0));
+            std::fill_n(row, dataset_.target().classes, Real(0));
             row[sample.labels[0]] = Real(1);
         } else {
             std::transform(sample.targets.begin(), sample.targets.end(), row,
@@ -252,7 +252,7 @@ void Pipeline::prepare(Worker& worker, std::int64_t position, std::int64_t at, S
                        fmt::format("{} {}", source_.name_of(pass_.split, index), error.what()),
                        error.help(), error.detail());
     }
-    const plan::Dims& wanted = dataset_.shape;
+    const plan::Dims& wanted = dataset_.input().dims;
     if (sample.channels != wanted[0] || sample.height != wanted[1] || sample.width != wanted[2]) {
         throw RunError(
             Exit::failed,

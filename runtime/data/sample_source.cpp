@@ -24,10 +24,10 @@ std::int64_t source_train_samples(const plan::Dataset& dataset) {
 }
 
 std::vector<std::string> class_names_of(const SampleSource& source, const plan::Dataset& dataset) {
-    if (dataset.label_kind == plan::LabelKind::input) return {};
+    if (dataset.target().kind == plan::LabelKind::input) return {};
     std::vector<std::string> names = source.class_names();
-    if (names.empty()) names = dataset.class_names;
-    if (std::int64_t(names.size()) != dataset.classes) names.clear();
+    if (names.empty()) names = dataset.target().names;
+    if (std::int64_t(names.size()) != dataset.target().classes) names.clear();
     return names;
 }
 

@@ -61,12 +61,12 @@ class Surveyor {
         result.samples =
             source_.size(split) - (split == Split::train ? source_.validation_size() : 0);
         result.seen = most > 0 ? std::min(most, result.samples) : result.samples;
-        result.class_counts.assign(std::size_t(dataset_.classes), 0);
-        std::vector<Moments> values(static_cast<std::size_t>(dataset_.classes));
+        result.class_counts.assign(std::size_t(dataset_.target().classes), 0);
+        std::vector<Moments> values(static_cast<std::size_t>(dataset_.target().classes));
         std::vector<std::int64_t> drawn = split_permutation(kSurveySeed, result.samples);
         drawn.resize(std::size_t(result.seen));
         std::sort(drawn.begin(), drawn.end());
-        const bool labelled = dataset_.label_kind != plan::LabelKind::input;
+        const bool labelled = dataset_.target().kind != plan::LabelKind::input;
         for (const std::int64_t index : drawn) {
             source_.load(split, index, sample_);
             note_size();
@@ -75,7 +75,7 @@ class Surveyor {
             if (split == Split::train) note_pixels();
         }
         if (!labelled) result.class_counts.clear();
-        if (dataset_.label_kind == plan::LabelKind::values) {
+        if (dataset_.target().kind == plan::LabelKind::values) {
             result.class_counts.clear();
             for (const Moments& one : values)
                 result.values.push_back(one.spread());
@@ -101,14 +101,16 @@ class Surveyor {
                 ++result.ignored;
                 continue;
             }
-            if (label < 0 || label >= dataset_.classes) {
-                throw RunError(Exit::failed,
-                               fmt::format("{} has the class {}; the dataset has {} classes",
-                                           source_.name_of(split, index), label, dataset_.classes));
+            if (label < 0 || label >= dataset_.target().classes) {
+                throw RunError(
+                    Exit::failed,
+                    fmt::format("{} has the class {}; the dataset has {} classes",
+                                source_.name_of(split, index), label, dataset_.target().classes));
             }
             ++result.class_counts[std::size_t(label)];
         }
-        const std::size_t targets = std::min(sample_.targets.size(), std::size_t(dataset_.classes));
+        const std::size_t targets =
+            std::min(sample_.targets.size(), std::size_t(dataset_.target().classes));
         for (std::size_t i = 0; i < targets; ++i) {
             result.class_counts[i] += sample_.targets[i] != 0;
             values[i].add(&sample_.targets[i], 1);

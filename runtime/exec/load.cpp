@@ -165,8 +165,8 @@ void check_measures(const plan::Plan& plan, const plan::Program& program, bool t
         check_tensor(program, item, output, dtype,
                      plan::element_count(dims) == 1 ? dims : plan::Dims{}, name);
     };
-    const std::int64_t classes = plan.dataset.classes;
-    const std::int64_t rows = program.batch * plan::element_count(plan.dataset.label_shape);
+    const std::int64_t classes = plan.dataset.target().classes;
+    const std::int64_t rows = program.batch * plan::element_count(plan.dataset.target().dims);
     check_one("loss", plan.target.dtype);
     if (find_output(program, "loss_weight") != nullptr) check_one("loss_weight", plan::DType::f64);
     if (plan::ignored_value(plan.dataset)) check_one(plan::kCountedLabels, plan::DType::f64);
@@ -186,7 +186,7 @@ void check_measures(const plan::Plan& plan, const plan::Program& program, bool t
                 program, item, metric.output, plan.target.dtype,
                 plan::element_count(dims) == rows * classes ? dims : plan::Dims{rows, classes},
                 name);
-        } else if (plan.dataset.label_kind == plan::LabelKind::multiple) {
+        } else if (plan.dataset.target().kind == plan::LabelKind::multiple) {
             check_tensor(program, find_output(program, metric.output), metric.output,
                          plan::DType::i64, {classes, 4}, name);
         } else {
@@ -204,12 +204,13 @@ void check_predictions(const plan::Plan& plan, const plan::Program& program,
     if (item == nullptr)
         throw refused(name, fmt::format("program `{}` has no `predictions`", program.name));
     const plan::Dims& dims = program.tensors[std::size_t(item->tensor)].dims;
-    const std::int64_t numbers = saturating_product(
-        {program.batch, plan.dataset.classes, plan::element_count(plan.dataset.label_shape)});
+    const std::int64_t numbers =
+        saturating_product({program.batch, plan.dataset.target().classes,
+                            plan::element_count(plan.dataset.target().dims)});
     const bool sound =
         dims.size() >= 2 && dims[0] == program.batch && plan::element_count(dims) == numbers;
     check_tensor(program, item, "predictions", plan.target.dtype,
-                 sound ? dims : plan::Dims{program.batch, plan.dataset.classes}, name);
+                 sound ? dims : plan::Dims{program.batch, plan.dataset.target().classes}, name);
 }
 
 void check_steps(const plan::Plan& plan, const plan::Program& program, const std::string& name) {
@@ -236,14 +237,15 @@ void check_input(const plan::Plan& plan, const plan::Program& program, const pla
     switch (input.role) {
         case InputRole::feature: {
             plan::Dims dims = {program.batch};
-            dims.insert(dims.end(), plan.dataset.shape.begin(), plan.dataset.shape.end());
+            dims.insert(dims.end(), plan.dataset.input().dims.begin(),
+                        plan.dataset.input().dims.end());
             return check(dtype, dims);
         }
         case InputRole::target:
             if (tensor.dtype == plan::DType::i32)
                 return check(plan::DType::i32,
-                             {program.batch * plan::element_count(plan.dataset.label_shape)});
-            return check(dtype, {program.batch, plan.dataset.classes});
+                             {program.batch * plan::element_count(plan.dataset.target().dims)});
+            return check(dtype, {program.batch, plan.dataset.target().classes});
         case InputRole::position:
             return check(plan::DType::i64, {2});
         case InputRole::update:
@@ -308,10 +310,10 @@ void check_attributes(const plan::Plan& plan, const std::string& name) {
     }
     const plan::Dataset& dataset = plan.dataset;
     // Plans made by hand may have no stored shape: their source has the network's.
-    if (!dataset.stored_shape.empty() && dataset.stored_shape.size() != 3) {
+    if (!dataset.input().stored_dims.empty() && dataset.input().stored_dims.size() != 3) {
         throw refused(name, fmt::format("its dataset has samples of the shape [{}]; it must be "
                                         "channels, height and width",
-                                        fmt::join(dataset.stored_shape, ",")));
+                                        fmt::join(dataset.input().stored_dims, ",")));
     }
     const plan::Component source{dataset.type, dataset.attributes};
     const ComponentFields fields(source);
@@ -371,12 +373,12 @@ void check_batches(const plan::Plan& plan, const std::string& name, int ranks) {
     if (plan.training.batch_size < 1) throw refused(name, "its batch size is not positive");
     if (plan.training.epochs < 0) throw refused(name, "its number of epochs is negative");
     const plan::Dataset& dataset = plan.dataset;
-    if (dataset.shape.size() != 3 || plan::element_count(dataset.shape) < 1 ||
-        dataset.classes < 1 || dataset.train_samples < 1) {
+    if (dataset.input().dims.size() != 3 || plan::element_count(dataset.input().dims) < 1 ||
+        dataset.target().classes < 1 || dataset.train_samples < 1) {
         throw refused(name, fmt::format("its dataset has the shape [{}], {} classes and {} "
                                         "training samples; all must be positive",
-                                        fmt::join(dataset.shape, ","), dataset.classes,
-                                        dataset.train_samples));
+                                        fmt::join(dataset.input().dims, ","),
+                                        dataset.target().classes, dataset.train_samples));
     }
     for (const std::int64_t samples :
          {dataset.train_samples, dataset.validation_samples, dataset.test_samples}) {

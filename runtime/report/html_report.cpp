@@ -207,13 +207,13 @@ class Page {
         std::vector<std::string> names;
         for (std::size_t i = 0; i < counts.size(); ++i)
             names.push_back(class_text(i, counts.size()));
-        const char* counted = plan_.dataset.label_shape.empty() ? "samples" : "pixels";
+        const char* counted = plan_.dataset.target().dims.empty() ? "samples" : "pixels";
         return html_class_tables(counts, names, counted);
     }
 
     /// A class by its name, where the plan has names.
     std::string label_text(std::size_t label) const {
-        const std::vector<std::string>& names = plan_.dataset.class_names;
+        const std::vector<std::string>& names = plan_.dataset.target().names;
         return label < names.size() ? names[label] : fmt::format("{}", label);
     }
 

@@ -73,8 +73,8 @@ double BatchOutputs::batch_loss() const {
 MetricSet::MetricSet(const plan::Plan& plan, PassKind kind, std::int64_t samples)
     : plan_(&plan),
       kind_(kind),
-      classes_(plan.dataset.classes),
-      multiple_(plan.dataset.label_kind == plan::LabelKind::multiple),
+      classes_(plan.dataset.target().classes),
+      multiple_(plan.dataset.target().kind == plan::LabelKind::multiple),
       ignores_(plan::ignored_value(plan.dataset).has_value()),
       scoring_(kNone) {
     running_.push_back({"loss", kLoss});
@@ -100,7 +100,7 @@ MetricSet::MetricSet(const plan::Plan& plan, PassKind kind, std::int64_t samples
     if (kind == PassKind::training) scoring_ = kNone;
     if (scoring_ == kNone) return;
     const std::int64_t rows = (samples > 0 ? samples : largest_split(plan.dataset)) *
-                              plan::element_count(plan.dataset.label_shape);
+                              plan::element_count(plan.dataset.target().dims);
     const bool wide = plan.target.dtype == plan::DType::f64;
     (multiple_ ? answers_.reserve(std::size_t(rows * classes_))
                : labels_.reserve(std::size_t(rows)));

@@ -78,7 +78,7 @@ struct PredictedAnswers {
 PredictionForm prediction_form(const plan::Plan& plan) {
     const plan::Tensor& tensor = predictions_of(plan);
     PredictionForm form;
-    form.kind = plan.dataset.label_kind;
+    form.kind = plan.dataset.target().kind;
     form.dims.assign(tensor.dims.begin() + 1, tensor.dims.end());
     form.given = plan.prediction;
     form.probabilities =

@@ -31,7 +31,7 @@ Arrangement sample_arrangement(const plan::Plan& plan) {
         for (std::size_t i = 1; i < whole.size(); ++i)
             order.push_back(whole[i] - 1);
     }
-    return Arrangement(plan.dataset.shape, order);
+    return Arrangement(plan.dataset.input().dims, order);
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ class Model:
         with open(summary, "w", encoding="utf-8") as file:
             file.write(run([dtnnc, "summary", name, "--format", "json"], self.ours_environment))
         with open(plan, encoding="utf-8") as file:
-            shape = json.load(file)["dataset"]["shape"]
+            shape = json.load(file)["dataset"]["inputs"][0]["dims"]
         self.ours_command = [os.path.join(options.bin, "dtnn-run"), "bench", plan, "--format", "json"]
         if self.inference:
             self.ours_command += ["--program", "predict"]

@@ -53,8 +53,8 @@ plan::Plan plan_of(int workers) {
     plan.target.data_workers = workers;
     plan.training.batch_size = 64;
     plan.training.seed = 1;
-    plan.dataset.shape = plan.dataset.stored_shape = {3, 32, 32};
-    plan.dataset.classes = 10;
+    plan.dataset.input().dims = plan.dataset.input().stored_dims = {3, 32, 32};
+    plan.dataset.target().classes = 10;
     plan.dataset.train_samples = plan.dataset.source_train_samples = 50'000;
     plan.dataset.test_samples = 10'000;
     plan.dataset.transforms = {{"normalize", {{"constants", std::string("cifar10")}}}};

@@ -283,7 +283,7 @@ class FoundData(CommandTest):
         dataset = ("{kind: dataset, name: flowers, type: folder, path: flowers, shape: [3, 8, 8], classes: 3, "
                    "train_samples: 36, test_samples: 12%s}")
         self.learn(dataset % "", rest=MATRIX)
-        self.assertEqual(json.loads(self.read("run/plan.json"))["dataset"]["class_names"], [])
+        self.assertEqual(json.loads(self.read("run/plan.json"))["dataset"]["targets"][0]["names"], [])
         # Files that are predicted are no dataset: the weights know what they tell apart.
         os.rename(self.path("flowers/test/red"), self.path("unknown"))
         self.assertEqual(self.names_of("run/plan.json", "unknown"), {"red"})

@@ -175,7 +175,7 @@ const std::vector<BadCase>& bad_cases() {
          "blue/0.png", "PNG data"},
         {"a PNG of absurd extents", folder_files,
          [](DatasetFiles& files) {
-             files.dataset.stored_shape = {3, 0, 0};
+             files.dataset.input().stored_dims = {3, 0, 0};
              files.files[kBlue] = png_of_size(2'000'000'000, 2'000'000'000);
          },
          "blue/0.png", "2000000000 x 2000000000"},
@@ -200,7 +200,7 @@ const std::vector<BadCase>& bad_cases() {
          },
          "d/test", "cannot read the folder"},
         {"another number of classes", folder_files,
-         [](DatasetFiles& files) { files.dataset.classes = 4; }, "/d", "of 3 classes",
+         [](DatasetFiles& files) { files.dataset.target().classes = 4; }, "/d", "of 3 classes",
          Exit::mismatch},
         {"another number of images", folder_files, remove_file(kBlue), "/d", "5 training",
          Exit::mismatch},
@@ -356,7 +356,7 @@ const std::vector<BadCase>& bad_cases() {
          "x_train.npy", "Fortran"},
         {"channels last", arrays(),
          [](DatasetFiles& files) {
-             files.dataset.stored_shape = files.dataset.shape = {2, 3, 1};
+             files.dataset.input().stored_dims = files.dataset.input().dims = {2, 3, 1};
              files.member("x_train.npy") = npy("|u1", "(6, 3, 1, 2)", std::string(36, 0));
          },
          "x_train.npy", "transpose"},
@@ -408,7 +408,7 @@ const std::vector<BadCase>& bad_cases() {
          Exit::mismatch},
         // Tables
         {"a table of rows with fewer labels than the plan has", csv_files,
-         [](DatasetFiles& files) { files.dataset.label_kind = plan::LabelKind::values; },
+         [](DatasetFiles& files) { files.dataset.target().kind = plan::LabelKind::values; },
          "train.csv", "names 1 columns; the plan's samples have 3 labels", Exit::mismatch},
         {"a table with two columns for one class", csv_files,
          [](DatasetFiles& files) {
@@ -471,7 +471,7 @@ const std::vector<BadCase>& bad_cases() {
         {"a table without samples", csv_files, set_file("test.csv", "length,width,kind\n"),
          "test.csv", "no samples"},
         {"a table with another number of classes", csv_files,
-         [](DatasetFiles& files) { files.dataset.classes = 5; }, "train.csv", "has 3 classes",
+         [](DatasetFiles& files) { files.dataset.target().classes = 5; }, "train.csv", "has 3 classes",
          Exit::mismatch},
         {"no table", csv_files, remove_file("test.csv"), "test.csv", "cannot open"},
         // ImageNet

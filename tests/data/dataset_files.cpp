@@ -22,9 +22,9 @@ DatasetFiles start(const std::string& type, const std::string& path, const plan:
     DatasetFiles result;
     result.dataset.name = type;
     result.dataset.type = type;
-    result.dataset.shape = shape;
-    result.dataset.stored_shape = shape;
-    result.dataset.classes = classes;
+    result.dataset.input().dims = shape;
+    result.dataset.input().stored_dims = shape;
+    result.dataset.target().classes = classes;
     result.dataset.train_samples = result.dataset.source_train_samples = train;
     result.dataset.test_samples = test;
     result.set("path", path);
@@ -197,7 +197,7 @@ DatasetFiles csv_files() {
 
 DatasetFiles segmentation_files() {
     DatasetFiles result = start("segmentation", "d", {3, 4, 6}, 3, 4, 2);
-    result.dataset.label_shape = {4, 6};
+    result.dataset.target().dims = {4, 6};
     result.set("image_folder", std::string("images"));
     result.set("mask_folder", std::string("masks"));
     int number = 0;
@@ -221,7 +221,7 @@ DatasetFiles segmentation_files() {
 
 DatasetFiles pixel_files() {
     DatasetFiles result = start("archive", "a.npz", {1, 2, 3}, 3, 4, 2);
-    result.dataset.label_shape = {2, 3};
+    result.dataset.target().dims = {2, 3};
     const auto arrays = [&](const char* split, int samples) {
         std::string pixels, labels;
         for (int i = 0; i < samples * 6; ++i) {
@@ -276,7 +276,7 @@ DatasetFiles shard_files() {
 
 DatasetFiles chestxray_files() {
     DatasetFiles result = start("chestxray", "d", {1, 8, 8}, 15, 2, 2);
-    result.dataset.label_kind = plan::LabelKind::multiple;
+    result.dataset.target().kind = plan::LabelKind::multiple;
     result.files["d/Data_Entry_2017_v2020.csv"] =
         "Image Index,Finding Labels,Follow-up #\na.png,Cardiomegaly|Effusion,0\nb.png,No "
         "Finding,1\nc.png,Hernia,0\nd.png,Atelectasis|Pneumothorax,0\n";

@@ -28,10 +28,10 @@ namespace {
 /// The dataset without what its files say.
 plan::Dataset undescribed(const plan::Dataset& dataset) {
     plan::Dataset bare = dataset;
-    bare.shape.clear();
-    bare.stored_shape.clear();
-    bare.class_names.clear();
-    bare.classes = 0;
+    bare.input().dims.clear();
+    bare.input().stored_dims.clear();
+    bare.target().names.clear();
+    bare.target().classes = 0;
     bare.train_samples = bare.source_train_samples = bare.test_samples = 0;
     return bare;
 }
@@ -78,11 +78,11 @@ TEST_CASE("what a dataset does not say is found in its files") {
         const plan::Dataset dataset = found(files);
         CHECK(dataset.train_samples == files.dataset.train_samples);
         CHECK(dataset.test_samples == files.dataset.test_samples);
-        CHECK(dataset.classes == files.dataset.classes);
-        CHECK(dataset.stored_shape == files.dataset.stored_shape);
+        CHECK(dataset.target().classes == files.dataset.target().classes);
+        CHECK(dataset.input().stored_dims == files.dataset.input().stored_dims);
     }
-    CHECK(found(folder_files()).class_names == std::vector<std::string>{"blue", "green", "red"});
-    CHECK(found(csv_files()).class_names ==
+    CHECK(found(folder_files()).target().names == std::vector<std::string>{"blue", "green", "red"});
+    CHECK(found(csv_files()).target().names ==
           std::vector<std::string>{"setosa", "versicolor", "virginica"});
 }
 
@@ -91,8 +91,8 @@ TEST_CASE("masks say how many classes there are, or which numbers they are") {
         const plan::Dataset dataset = found(files);
         CHECK(dataset.train_samples == 4);
         CHECK(dataset.test_samples == 2);
-        CHECK(dataset.classes == 3);
-        CHECK(dataset.stored_shape == files.dataset.stored_shape);
+        CHECK(dataset.target().classes == 3);
+        CHECK(dataset.input().stored_dims == files.dataset.input().stored_dims);
     }
     DatasetFiles files = segmentation_files();
     for (auto& [name, content] : files.files)
@@ -107,7 +107,7 @@ TEST_CASE("masks say how many classes there are, or which numbers they are") {
                  [&] { find_in_files(dataset); });
     dataset.attributes["mask_values"] = plan::Dims{0, 255};
     find_in_files(dataset);
-    CHECK(dataset.classes == 2);
+    CHECK(dataset.target().classes == 2);
     const RecognisedData data = recognise_data(folder / "d");
     CHECK(data.type == "segmentation");
     CHECK(data.images);
@@ -152,11 +152,11 @@ TEST_CASE("masks belong to their images, in folders and in arrays") {
 TEST_CASE("images of several sizes, gray and coloured, are found to be so") {
     DatasetFiles files = folder_files();
     files.files["d/train/blue/0.png"] = plain_png(5, 8, 1, 2, 3);
-    CHECK(found(files).stored_shape == plan::Dims{3, 0, 0});
+    CHECK(found(files).input().stored_dims == plan::Dims{3, 0, 0});
     DatasetFiles gray = folder_files();
     for (auto& [name, content] : gray.files)
         content = png(8, 8, PngColours::gray, std::vector<std::uint8_t>(64, 7));
-    CHECK(found(gray).stored_shape == plan::Dims{1, 8, 8});
+    CHECK(found(gray).input().stored_dims == plan::Dims{1, 8, 8});
 }
 
 TEST_CASE("what is written stays, and what the files lack is said") {
@@ -164,10 +164,10 @@ TEST_CASE("what is written stays, and what the files lack is said") {
     const TemporaryFolder folder;
     files.write(folder);
     plan::Dataset dataset = undescribed(files.dataset);
-    dataset.stored_shape = {1, 8, 8};
+    dataset.input().stored_dims = {1, 8, 8};
     dataset.train_samples = 5;
     find_in_files(dataset);
-    CHECK(dataset.stored_shape == plan::Dims{1, 8, 8});
+    CHECK(dataset.input().stored_dims == plan::Dims{1, 8, 8});
     CHECK(dataset.train_samples == 5);
     dataset.attributes["path"] = std::string("nowhere/flowers");
     expect_error(Exit::failed, {"nowhere/flowers is not there"}, [&] { find_in_files(dataset); });
@@ -177,7 +177,7 @@ TEST_CASE("numbers are counted as classes only where they can be") {
     DatasetFiles files = csv_files();
     files.files["train.csv"] = "a,b,kind\n1,2,0\n1,2,4\n1,2,0\n1,2,1\n1,2,0\n1,2,1\n";
     files.files["test.csv"] = "a,b,kind\n0,1,2\n2,3,1\n4,5,1\n";
-    CHECK(found(files).classes == 5);
+    CHECK(found(files).target().classes == 5);
     files.files["test.csv"] = "a,b,kind\n0,1,2.5\n2,3,1\n4,5,1\n";
     const TemporaryFolder folder;
     files.write(folder);
@@ -192,16 +192,16 @@ TEST_CASE("label columns have names, and others than classes are called by them"
         "price,length,width,rooms\n1,2,3,4\n5,6,7,8\n9,8,7,6\n5,4,3,2\n"
         "1,2,3,4\n5,6,7,8\n";
     files.files["test.csv"] = "price,length,width,rooms\n1,2,3,4\n5,6,7,8\n9,8,7,6\n";
-    files.dataset.label_kind = plan::LabelKind::values;
+    files.dataset.target().kind = plan::LabelKind::values;
     files.dataset.label_names = {"rooms", "price"};
-    files.dataset.classes = 2;
+    files.dataset.target().classes = 2;
     const TemporaryFolder folder;
     files.write(folder);
     plan::Dataset dataset = undescribed(files.dataset);
     find_in_files(dataset);
-    CHECK(dataset.classes == 2);
-    CHECK(dataset.class_names == std::vector<std::string>{"rooms", "price"});
-    CHECK(dataset.stored_shape == plan::Dims{2, 1, 1});
+    CHECK(dataset.target().classes == 2);
+    CHECK(dataset.target().names == std::vector<std::string>{"rooms", "price"});
+    CHECK(dataset.input().stored_dims == plan::Dims{2, 1, 1});
     const auto source = open_source(files.dataset);
     Sample sample;
     source->load(Split::train, 1, sample);
@@ -227,7 +227,7 @@ TEST_CASE("a share of the samples is the test's where the files have no split") 
     find_in_files(dataset);
     CHECK(dataset.train_samples == 4);
     CHECK(dataset.test_samples == 2);
-    dataset.shape = dataset.stored_shape;
+    dataset.input().dims = dataset.input().stored_dims;
     dataset.source_train_samples = dataset.train_samples;
     const auto source = open_source(dataset);
     CHECK(source->resident_bytes() <= plan::resident_bytes(dataset, plan::DType::f32));
@@ -237,7 +237,7 @@ TEST_CASE("a share of the samples is the test's where the files have no split") 
         for (std::int64_t i = 0; i < source->size(split); ++i) {
             source->load(split, i, sample);
             const std::string name = source->name_of(split, i);
-            const std::string& label = dataset.class_names.at(std::size_t(sample.labels.at(0)));
+            const std::string& label = dataset.target().names.at(std::size_t(sample.labels.at(0)));
             CAPTURE(name);
             CHECK(name.find("/" + label + "/") != std::string::npos);
             names.insert(name);
@@ -264,13 +264,13 @@ TEST_CASE("a plan's names and hash are held against the files") {
     const TemporaryFolder folder;
     files.write(folder);
     plan::Dataset dataset = files.dataset;
-    dataset.class_names = {"blue", "green", "red"};
+    dataset.target().names = {"blue", "green", "red"};
     dataset.attributes["content_hash"] = content_text(open_source(dataset)->content_hash());
     CHECK_NOTHROW(open_source(dataset));
-    dataset.class_names = {"blue", "grey", "red"};
+    dataset.target().names = {"blue", "grey", "red"};
     expect_error(Exit::mismatch, {"class 1", "`green` in its files", "`grey` in the plan"},
                  [&] { open_source(dataset); });
-    dataset.class_names.clear();
+    dataset.target().names.clear();
     dataset.attributes["content_hash"] = std::string("xxh3:0123456789abcdef");
     expect_error(Exit::mismatch, {"xxh3:0123456789abcdef", "content_hash"},
                  [&] { open_source(dataset); });

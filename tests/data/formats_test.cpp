@@ -97,16 +97,16 @@ TEST_CASE("numbers of 64 bits arrive as they are where the plan computes in f64"
         plan::Plan plan;
         plan.target.dtype = dtype;
         plan.dataset = files.dataset;
-        plan.dataset.shape = files.dataset.stored_shape;
+        plan.dataset.input().dims = files.dataset.input().stored_dims;
         plan.training.batch_size = files.dataset.train_samples;
         if (flipped) plan.dataset.transforms = {{"centre_crop", {{"size", plan::Dims{2, 2}}}}};
         const auto source = open_source(plan.dataset, Counts::exact, dtype);
         CHECK(source->resident_bytes() <= plan::resident_bytes(plan.dataset, plan.target.dtype));
-        Pipeline pipeline(*source, plan, Arrangement(plan.dataset.shape, {}));
+        Pipeline pipeline(*source, plan, Arrangement(plan.dataset.input().dims, {}));
         const std::vector<std::int64_t> order = {0, 1, 2, 3, 4, 5};
         pipeline.start({.split = Split::train, .order = order, .batch = 6});
         REQUIRE(pipeline.wait() == 6);
-        std::vector<double> wide(std::size_t(6 * plan::element_count(plan.dataset.shape)));
+        std::vector<double> wide(std::size_t(6 * plan::element_count(plan.dataset.input().dims)));
         if (dtype == plan::DType::f64) {
             pipeline.take({{wide.data()}});
         } else {
@@ -139,14 +139,14 @@ TEST_CASE("numbers of 64 bits arrive as they are where the plan computes in f64"
 
 TEST_CASE("arrays have any number of channels, images one or three") {
     DatasetFiles files = npz_files();
-    files.dataset.stored_shape = files.dataset.shape = {2, 1, 2};
+    files.dataset.input().stored_dims = files.dataset.input().dims = {2, 1, 2};
     files.member("x_train.npy")
         .replace(files.member("x_train.npy").find("(6, 1, 2, 2)"), 12, "(6, 2, 1, 2)");
     files.member("x_test.npy")
         .replace(files.member("x_test.npy").find("(3, 1, 2, 2)"), 12, "(3, 2, 1, 2)");
     CHECK(load_all(files).pixels[1] == std::vector<int>{43, 64});
     DatasetFiles images = archive_files("a.tar");
-    images.dataset.stored_shape = images.dataset.shape = {4, 8, 8};
+    images.dataset.input().stored_dims = images.dataset.input().dims = {4, 8, 8};
     expect_error(Exit::mismatch, {"4 channels", "1 or 3", ".npz"}, [&] { load_all(images); });
 }
 
@@ -210,7 +210,7 @@ TEST_CASE(
 TEST_CASE("images of several sizes and of gray, where the dataset says so") {
     DatasetFiles files = folder_files();
     files.files["d/train/blue/0.png"] = plain_png(5, 9, 1, 2, 3);
-    files.dataset.stored_shape = {3, 0, 0};
+    files.dataset.input().stored_dims = {3, 0, 0};
     CHECK(load_all(files).pixels[0] == std::vector<int>{1, 2, 3});
     files = folder_files();
     files.files["d/train/blue/0.png"] =
@@ -272,12 +272,12 @@ TEST_CASE("arrays of an npz file, stored and deflated, with labels of every kind
     CHECK(bytes.labels == stored.labels);
 
     files = npz_files();
-    files.dataset.label_kind = plan::LabelKind::values;
-    files.dataset.classes = 1;
+    files.dataset.target().kind = plan::LabelKind::values;
+    files.dataset.target().classes = 1;
     files.member("y_train.npy") = npy("<f8", "(6,)", bytes_of<double>({.5, 1, 2, 3, 4, 5}));
     CHECK(load_all(files).labels[0] == std::vector<double>{.5});
-    files.dataset.label_kind = plan::LabelKind::multiple;
-    files.dataset.classes = 2;
+    files.dataset.target().kind = plan::LabelKind::multiple;
+    files.dataset.target().classes = 2;
     files.member("y_train.npy") = npy("|b1", "(6, 2)", std::string(12, '\1'));
     files.member("y_test.npy") = npy("|b1", "(3, 2)", std::string("\0\1\0\1\0\1", 6));
     CHECK(load_all(files).labels[8] == std::vector<double>{0, 1});
@@ -293,16 +293,16 @@ TEST_CASE("tables with names, numbers, several labels and values") {
     files.set("header", false);
     files.set("separator", std::string("semicolon"));
     files.set("label_columns", plan::Dims{1});
-    files.dataset.classes = 10;
+    files.dataset.target().classes = 10;
     files.files["train.csv"] =
         "\xEF\xBB\xBF"
         "7;1;2\n0;3;4\n1;1;1\n2;1;1\n3;1;1\n9;1;1";
     files.files["test.csv"] = gzip("4;1;2\n5;1;2\n6;1;2\n\n");
     CHECK(load_all(files).labels[0] == std::vector<double>{7});
     CHECK(load_all(files).labels[6] == std::vector<double>{4});
-    files.dataset.label_kind = plan::LabelKind::values;
-    files.dataset.classes = 2;
-    files.dataset.stored_shape = files.dataset.shape = {1, 1, 1};
+    files.dataset.target().kind = plan::LabelKind::values;
+    files.dataset.target().classes = 2;
+    files.dataset.input().stored_dims = files.dataset.input().dims = {1, 1, 1};
     files.set("label_columns", plan::Dims{3, 1});
     CHECK(load_all(files).labels[0] == std::vector<double>{2, 7});
 }

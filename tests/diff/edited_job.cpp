@@ -22,7 +22,7 @@ std::string yaml_value(const plan::AttributeValue& value) {
 EditedJob EditedJob::of(const plan::Plan& plan, bool names) {
     EditedJob job;
     job.names = names;
-    job.input = plan.dataset.shape;
+    job.input = plan.dataset.input().dims;
     std::unordered_map<std::string, int> ids = {{"input", -1}};
     for (const plan::Layer& layer : plan.layers) {
         EditedLayer edited;
@@ -44,8 +44,8 @@ EditedJob EditedJob::of(const plan::Plan& plan, bool names) {
                {"memory_budget", "64GiB"}};
     job.dataset = {{"name", "samples"},
                    {"type", "synthetic"},
-                   {"shape", json_text(plan.dataset.shape)},
-                   {"classes", std::to_string(plan.dataset.classes)},
+                   {"shape", json_text(plan.dataset.input().dims)},
+                   {"classes", std::to_string(plan.dataset.target().classes)},
                    {"train_samples", "64"},
                    {"test_samples", "16"},
                    {"seed", "3"},

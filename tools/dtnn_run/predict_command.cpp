@@ -77,7 +77,7 @@ int predict_command(const Options& options) {
     PredictionFacts facts;
     facts.form = prediction_form(plan);
     facts.dtype = plan.target.dtype;
-    facts.answers = of_split && plan.dataset.label_kind != plan::LabelKind::input;
+    facts.answers = of_split && plan.dataset.target().kind != plan::LabelKind::input;
     facts.threshold = options.threshold;
     if (of_split) require_split(plan, options.input.front());
     TrainedNames trained = read_trained_names(options.weights);
@@ -94,8 +94,8 @@ int predict_command(const Options& options) {
     }
     facts.class_names = class_names_of(*source, plan.dataset);
     // The plan may not know what the files of the training have said.
-    if (facts.class_names.empty() && plan.dataset.label_kind != plan::LabelKind::input &&
-        std::int64_t(trained.classes.size()) == plan.dataset.classes)
+    if (facts.class_names.empty() && plan.dataset.target().kind != plan::LabelKind::input &&
+        std::int64_t(trained.classes.size()) == plan.dataset.target().classes)
         facts.class_names = std::move(trained.classes);
     if (const auto values = plan.dataset.attributes.find("mask_values");
         values != plan.dataset.attributes.end())

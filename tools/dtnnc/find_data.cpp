@@ -84,7 +84,7 @@ class SpecWriter {
 
     /// No resize where all images have one size, and memory for the largest where they have not.
     void settle_size(const compiler::DatasetSpec& spec) {
-        const plan::Dims& stored = spec.dataset.stored_shape;
+        const plan::Dims& stored = spec.dataset.input().stored_dims;
         if (stored.size() == 3 && stored[1] > 0 && stored[2] > 0) {
             side_ = 0;
             return;
@@ -132,7 +132,7 @@ class SpecWriter {
             if (value != found_->type_fields.end() && !given) line(name, value->second);
         }
         std::vector<std::string> names;
-        for (const std::string& name : found_->dataset.class_names)
+        for (const std::string& name : found_->dataset.target().names)
             names.push_back(compiler::yaml_text(name));
         if (!names.empty()) text += fmt::format("class_names: [{}]\n", fmt::join(names, ", "));
         text += fmt::format("content_hash: {}\n", compiler::yaml_text(hash_));

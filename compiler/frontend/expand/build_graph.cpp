@@ -148,11 +148,11 @@ class GraphBuilder {
     }
 
     void check_predictions(const LayerSpec& last) {
-        const std::int64_t classes = job_.dataset.dataset.classes;
+        const std::int64_t classes = job_.dataset.dataset.target().classes;
         const Dims& dims = graph_.type(values_.back()).dims;
-        const Dims& pixels = job_.dataset.dataset.label_shape;
+        const Dims& pixels = job_.dataset.dataset.target().dims;
         if (classes == 0) return;
-        if (job_.dataset.dataset.label_kind == plan::LabelKind::input) {
+        if (job_.dataset.dataset.target().kind == plan::LabelKind::input) {
             check_target(last, dims);
             return;
         }
@@ -191,9 +191,9 @@ class GraphBuilder {
     /// many numbers.
     void check_target(const LayerSpec& last, const Dims& dims) {
         const plan::Dataset& dataset = job_.dataset.dataset;
-        const std::int64_t numbers = plan::element_count(dataset.shape);
+        const std::int64_t numbers = plan::element_count(dataset.input().dims);
         Dims wanted = {dims[0]};
-        wanted.insert(wanted.end(), dataset.shape.begin(), dataset.shape.end());
+        wanted.insert(wanted.end(), dataset.input().dims.begin(), dataset.input().dims.end());
         if (dims == wanted || dims == Dims{dims[0], numbers}) return;
         Diagnostic& error = diagnostics_.error(
             Code::classes_mismatch, last.span,

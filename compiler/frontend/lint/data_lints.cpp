@@ -15,10 +15,11 @@ void not_normalised(const LintSubject& subject, LintVoice& voice) {
     const plan::Dataset& dataset = subject.dataset();
     const ComponentInfo* type = dataset_types().find(dataset.type);
     // Gray pixels between 0 and 1 are near enough to what weights are made for.
-    if (!type || !type->pixels || dataset.shape.empty() || dataset.shape[0] != 3) return;
+    if (!type || !type->pixels || dataset.input().dims.empty() || dataset.input().dims[0] != 3)
+        return;
     if (is_centred(dataset)) return;
     // Where the network gives the pixels again, its activation reaches them as they are.
-    if (dataset.label_kind == plan::LabelKind::input && op(subject.end().type).range) return;
+    if (dataset.target().kind == plan::LabelKind::input && op(subject.end().type).range) return;
     voice.say(
         subject.of_dataset("type"),
         fmt::format("the pixels of `{}` are between 0 and 1, and no transform gives their "
@@ -30,13 +31,13 @@ void not_normalised(const LintSubject& subject, LintVoice& voice) {
 
 void few_samples(const LintSubject& subject, LintVoice& voice) {
     const plan::Dataset& dataset = subject.dataset();
-    if (dataset.label_kind == plan::LabelKind::values || !dataset.label_shape.empty() ||
-        dataset.train_samples >= dataset.classes)
+    if (dataset.target().kind == plan::LabelKind::values || !dataset.target().dims.empty() ||
+        dataset.train_samples >= dataset.target().classes)
         return;
     voice.say(subject.of_dataset("train_samples"),
               fmt::format("the dataset `{}` has {} training samples for {} classes: some class is "
                           "never seen",
-                          dataset.name, dataset.train_samples, dataset.classes),
+                          dataset.name, dataset.train_samples, dataset.target().classes),
               "check `train_samples` and `classes`");
 }
 

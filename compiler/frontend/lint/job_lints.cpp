@@ -32,7 +32,7 @@ void sigmoid_for_classes(const LintSubject& subject, LintVoice& voice) {
     const LossInfo* loss = loss_of(subject);
     const LayerSpec& end = subject.end();
     if (!loss || !is_of_distributions(*loss) || !gives_separate_probabilities(end) ||
-        subject.dataset().label_kind != plan::LabelKind::classes)
+        subject.dataset().target().kind != plan::LabelKind::classes)
         return;
     Diagnostic& warning = voice.say(
         end.span,
@@ -47,7 +47,7 @@ void softmax_for_many(const LintSubject& subject, LintVoice& voice) {
     const LossInfo* loss = loss_of(subject);
     const LayerSpec& end = subject.end();
     if (!loss || !gives_distribution(end)) return;
-    const bool many = subject.dataset().label_kind == plan::LabelKind::multiple;
+    const bool many = subject.dataset().target().kind == plan::LabelKind::multiple;
     const bool each = loss->is_pointwise() && loss->takes == plan::Prediction::probabilities;
     if (!many && !each) return;
     Diagnostic& warning = voice.say(
@@ -66,7 +66,7 @@ void bounded_regression(const LintSubject& subject, LintVoice& voice) {
     const plan::Dataset& dataset = subject.dataset();
     if (!loss || !op(end.type).range) return;
     // Samples of mean 0 have numbers of either sign.
-    if (dataset.label_kind == plan::LabelKind::input && is_centred(dataset)) {
+    if (dataset.target().kind == plan::LabelKind::input && is_centred(dataset)) {
         Diagnostic& warning = voice.say(
             end.span,
             fmt::format("the model ends in `{}`, whose numbers are {}, and is to give samples of "
@@ -78,7 +78,7 @@ void bounded_regression(const LintSubject& subject, LintVoice& voice) {
                 {subject.of_dataset("transforms"), "the samples are normalised here"});
         return;
     }
-    if (loss->takes != plan::Prediction::scores || dataset.label_kind != plan::LabelKind::values)
+    if (loss->takes != plan::Prediction::scores || dataset.target().kind != plan::LabelKind::values)
         return;
     Diagnostic& warning =
         voice.say(end.span,

@@ -25,8 +25,9 @@ void fill_from_files(FieldValues& fields, const ComponentInfo& type, const FindD
     for (const Field& field : *type.fields) {
         const std::string name(field.name);
         // Samples that are their own labels need no classes.
-        const bool needless = (name == "classes" && dataset.label_kind == plan::LabelKind::input) ||
-                              (name == "validation_samples" && !dataset.validation_files);
+        const bool needless =
+            (name == "classes" && dataset.target().kind == plan::LabelKind::input) ||
+            (name == "validation_samples" && !dataset.validation_files);
         if (field.found && !needless && !fields.values.contains(name) &&
             !fields.mistyped.contains(name))
             wanted.push_back(name);
@@ -39,24 +40,24 @@ void fill_from_files(FieldValues& fields, const ComponentInfo& type, const FindD
         "are",
         path.empty() ? "PATH" : path);
     if (find && !path.empty()) {
-        dataset.stored_shape = fields.dims("shape");
-        dataset.classes = fields.integer("classes");
+        dataset.input().stored_dims = fields.dims("shape");
+        dataset.target().classes = fields.integer("classes");
         dataset.train_samples = fields.integer("train_samples");
         dataset.test_samples = fields.integer("test_samples");
         dataset.validation_samples = fields.integer("validation_samples");
-        const bool named = !dataset.class_names.empty();
+        const bool named = !dataset.target().names.empty();
         const std::optional<DataFault> fault = find(dataset);
         if (!fault) {
             for (const std::string& name : wanted) {
                 fields.values[name] =
-                    name == "shape"           ? plan::AttributeValue(dataset.stored_shape)
-                    : name == "classes"       ? plan::AttributeValue(dataset.classes)
+                    name == "shape"           ? plan::AttributeValue(dataset.input().stored_dims)
+                    : name == "classes"       ? plan::AttributeValue(dataset.target().classes)
                     : name == "train_samples" ? plan::AttributeValue(dataset.train_samples)
                     : name == "test_samples"  ? plan::AttributeValue(dataset.test_samples)
                                               : plan::AttributeValue(dataset.validation_samples);
                 spec.found.insert(name);
             }
-            if (!named && !dataset.class_names.empty()) spec.found.insert("class_names");
+            if (!named && !dataset.target().names.empty()) spec.found.insert("class_names");
             return;
         }
         fact = fmt::format(", and its files cannot say: {}", fault->fact);

@@ -77,7 +77,7 @@ class Checker {
     }
 
     void labels() {
-        const plan::LabelKind kind = dataset_.label_kind;
+        const plan::LabelKind kind = dataset_.target().kind;
         if (!loss_->takes_labels(kind))
             refuse("loss", fmt::format("the loss `{}`", training_.loss),
                    kinds_text([&](plan::LabelKind k) { return loss_->takes_labels(k); }));
@@ -152,17 +152,17 @@ class Checker {
         Diagnostic& error = diagnostics_.error(
             Code::labels_mismatch, span(path),
             fmt::format("{} takes samples with {}, but the dataset `{}` labels them with {}", what,
-                        takes, dataset_.name, text_of(dataset_.label_kind)));
+                        takes, dataset_.name, text_of(dataset_.target().kind)));
         error.notes.push_back({job_.dataset.span, "the dataset is here"});
         std::vector<std::string> others;
         if (path == "loss") {
             for (const LossInfo& other : all_losses())
-                if (other.takes_labels(dataset_.label_kind) &&
+                if (other.takes_labels(dataset_.target().kind) &&
                     other.name != "binary_cross_entropy_with_logits")
                     others.emplace_back(other.name);
         } else {
             for (const plan::MetricInfo& other : plan::all_metrics())
-                if (other.takes(dataset_.label_kind)) others.emplace_back(other.type);
+                if (other.takes(dataset_.target().kind)) others.emplace_back(other.type);
         }
         error.help = fmt::format("of such labels can be taken {}", fmt::join(others, ", "));
         if (path != "loss" && default_metrics())
@@ -176,16 +176,16 @@ class Checker {
             const auto found = metric.attributes.find("k");
             if (found == metric.attributes.end()) continue;
             const std::int64_t k = std::get<std::int64_t>(found->second);
-            if (k <= dataset_.classes) continue;
+            if (k <= dataset_.target().classes) continue;
             const std::string path = fmt::format("metrics[{}]", i);
             Diagnostic& error = diagnostics_.error(
                 Code::labels_mismatch,
                 span_or(job_.training.spans, fmt::format("{}.{}.k", path, metric.type), span(path)),
                 fmt::format("`k` of {} is {}, but the dataset `{}` has {} classes", metric.type, k,
-                            dataset_.name, dataset_.classes));
+                            dataset_.name, dataset_.target().classes));
             error.notes.push_back({job_.dataset.span, "the dataset is here"});
-            error.help =
-                fmt::format("give a `k` below {}: of all, one is always right", dataset_.classes);
+            error.help = fmt::format("give a `k` below {}: of all, one is always right",
+                                     dataset_.target().classes);
         }
     }
 
@@ -195,7 +195,7 @@ class Checker {
         const auto& list = std::get<std::vector<double>>(found->second);
         const auto count = std::int64_t(list.size());
         const std::string path = fmt::format("loss.{}.{}", training_.loss, field);
-        if (count == dataset_.classes || (one_for_all && count == 1)) {
+        if (count == dataset_.target().classes || (one_for_all && count == 1)) {
             if (one_for_all ||
                 std::any_of(list.begin(), list.end(), [](double weight) { return weight > 0; }))
                 return;
@@ -207,9 +207,9 @@ class Checker {
         Diagnostic& error = diagnostics_.error(
             Code::labels_mismatch, span(path),
             fmt::format("`{}` of {} are {} numbers, but the dataset `{}` has {} classes", field,
-                        training_.loss, count, dataset_.name, dataset_.classes));
+                        training_.loss, count, dataset_.name, dataset_.target().classes));
         error.notes.push_back({job_.dataset.span, "the dataset is here"});
-        error.help = fmt::format("give {} numbers{}", dataset_.classes,
+        error.help = fmt::format("give {} numbers{}", dataset_.target().classes,
                                  one_for_all ? ", or one for all classes" : "");
     }
 

@@ -334,10 +334,10 @@ class Writer {
         components("dataset.", "augmentations", augmentations(), dataset.augmentations, spans);
         field("  ", "dataset.", "sample_percentage", job_.dataset.sample_percentage, spans);
         field("  ", "dataset.", "test_as_validation", dataset.test_as_validation, spans);
-        const bool input = dataset.label_kind == plan::LabelKind::input;
+        const bool input = dataset.target().kind == plan::LabelKind::input;
         field("  ", "dataset.", "target", std::string(input ? "input" : "label"), spans);
-        if (!dataset.class_names.empty()) {
-            texts("dataset.", "class_names", dataset.class_names, spans);
+        if (!dataset.target().names.empty()) {
+            texts("dataset.", "class_names", dataset.target().names, spans);
             note_found("class_names");
         }
         if (const auto hash = dataset.attributes.find("content_hash");

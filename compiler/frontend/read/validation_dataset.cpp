@@ -117,14 +117,15 @@ std::vector<std::string> text_list(const FieldValues& fields, const FieldTable& 
 void check_class_names(const FieldValues& fields, const DatasetSpec& spec,
                        Diagnostics& diagnostics) {
     const plan::Dataset& dataset = spec.dataset;
-    if (dataset.class_names.empty() || dataset.classes == 0) return;
+    if (dataset.target().names.empty() || dataset.target().classes == 0) return;
     const Span& span = span_or(fields.spans, "class_names", spec.span);
-    const std::set<std::string> different(dataset.class_names.begin(), dataset.class_names.end());
-    const auto count = std::int64_t(dataset.class_names.size());
-    if (count != dataset.classes)
+    const std::set<std::string> different(dataset.target().names.begin(),
+                                          dataset.target().names.end());
+    const auto count = std::int64_t(dataset.target().names.size());
+    if (count != dataset.target().classes)
         diagnostics.error(Code::out_of_range, span,
                           fmt::format("`class_names` of dataset are {}, and there are {} classes",
-                                      count, dataset.classes));
+                                      count, dataset.target().classes));
     else if (std::int64_t(different.size()) != count)
         diagnostics.error(Code::out_of_range, span,
                           "`class_names` of dataset has a name twice; classes could not be told "
@@ -189,9 +190,10 @@ void check_masks(const FieldValues& fields, const DatasetSpec& spec, Diagnostics
         else if (std::find(numbers.begin(), numbers.end(), value) != numbers.end())
             refuse(Code::conflicting_fields, "ignored_value", taken + "a class by `mask_values`",
                    "leave it out of one of them");
-        else if (numbers.empty() && dataset.classes > 0 && value >= 0 && value < dataset.classes)
+        else if (numbers.empty() && dataset.target().classes > 0 && value >= 0 &&
+                 value < dataset.target().classes)
             refuse(Code::conflicting_fields, "ignored_value",
-                   taken + fmt::format("one of the {} classes", dataset.classes),
+                   taken + fmt::format("one of the {} classes", dataset.target().classes),
                    "`mask_values` says which numbers are classes, where it is not 0, 1, 2 ...");
     }
     if (!fields.values.contains("mask_values")) return;
@@ -201,28 +203,29 @@ void check_masks(const FieldValues& fields, const DatasetSpec& spec, Diagnostics
     if (count < 2 || std::int64_t(distinct.size()) != count)
         refuse(Code::out_of_range, "mask_values",
                "`mask_values` of dataset must be two different numbers or more", "");
-    else if (dataset.classes > 0 && dataset.classes != count)
+    else if (dataset.target().classes > 0 && dataset.target().classes != count)
         refuse(Code::out_of_range, "mask_values",
                fmt::format("`mask_values` of dataset are {}, and `classes` is {}; there must be a "
                            "number for each",
-                           count, dataset.classes),
+                           count, dataset.target().classes),
                "");
 }
 
 /// Types whose samples come from files of the user's own.
 void read_file_type(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {
     plan::Dataset& dataset = spec.dataset;
-    dataset.shape = fields.dims("shape");
-    dataset.classes = dataset.type == "chestxray" ? 15 : fields.integer("classes");
+    dataset.input().dims = fields.dims("shape");
+    dataset.target().classes = dataset.type == "chestxray" ? 15 : fields.integer("classes");
     if (fields.values.contains("shape")) {
         const Span& span = span_or(fields.spans, "shape", spec.span);
         if (dataset.type == "csv")
-            check_sample_shape(dataset.shape, span, "dataset", diagnostics);
+            check_sample_shape(dataset.input().dims, span, "dataset", diagnostics);
         else
-            check_image_shape(dataset.shape, holds_arrays(fields, dataset), span, diagnostics);
+            check_image_shape(dataset.input().dims, holds_arrays(fields, dataset), span,
+                              diagnostics);
     }
-    if (fields.values.contains("classes") && dataset.classes < 2 &&
-        dataset.label_kind == plan::LabelKind::classes)
+    if (fields.values.contains("classes") && dataset.target().classes < 2 &&
+        dataset.target().kind == plan::LabelKind::classes)
         diagnostics.error(
             Code::out_of_range, span_or(fields.spans, "classes", spec.span),
             spec.found.contains("classes")
@@ -236,19 +239,19 @@ void read_file_type(const FieldValues& fields, DatasetSpec& spec, Diagnostics& d
 void read_type(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {
     plan::Dataset& dataset = spec.dataset;
     if (dataset.type == "synthetic") {
-        dataset.shape = fields.dims("shape");
-        dataset.classes = fields.integer("classes");
+        dataset.input().dims = fields.dims("shape");
+        dataset.target().classes = fields.integer("classes");
         if (fields.values.contains("shape"))
-            check_sample_shape(dataset.shape, span_or(fields.spans, "shape", spec.span), "dataset",
-                               diagnostics);
+            check_sample_shape(dataset.input().dims, span_or(fields.spans, "shape", spec.span),
+                               "dataset", diagnostics);
     } else if (dataset.type == "digits" || dataset.type == "mnist") {
-        dataset.shape = {1, 28, 28};
-        dataset.classes = 10;
+        dataset.input().dims = {1, 28, 28};
+        dataset.target().classes = 10;
     } else if (dataset.type == "cifar10" || dataset.type == "cifar100") {
-        dataset.shape = {3, 32, 32};
-        dataset.classes = dataset.type == "cifar10"          ? 10
-                          : fields.text("level") == "coarse" ? 20
-                                                             : 100;
+        dataset.input().dims = {3, 32, 32};
+        dataset.target().classes = dataset.type == "cifar10"          ? 10
+                                   : fields.text("level") == "coarse" ? 20
+                                                                      : 100;
     } else {
         read_file_type(fields, spec, diagnostics);
     }
@@ -266,7 +269,7 @@ void read_type(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagno
 /// Samples of several sizes must have become one size: programs have no shapes of their own.
 void check_one_size(const FieldValues& fields, const DatasetSpec& spec, bool sound,
                     Diagnostics& diagnostics) {
-    const plan::Dims& shape = spec.dataset.shape;
+    const plan::Dims& shape = spec.dataset.input().dims;
     if (!sound || shape.size() != 3 || (shape[1] > 0 && shape[2] > 0)) return;
     diagnostics
         .error(Code::out_of_range, span_or(fields.spans, "shape", spec.span),
@@ -341,8 +344,8 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
     check_spec_name(fields, "dataset", diagnostics);
     read_allowed(fields, "dataset", diagnostics);
     dataset.name = fields.values.contains("name") ? fields.text("name") : default_name;
-    dataset.label_kind = label_kind_of(fields, dataset);
-    dataset.class_names = text_list(fields, dataset_tail_table(), "class_names", diagnostics);
+    dataset.target().kind = label_kind_of(fields, dataset);
+    dataset.target().names = text_list(fields, dataset_tail_table(), "class_names", diagnostics);
     if (fields.values.contains("content_hash"))
         dataset.attributes["content_hash"] = fields.text("content_hash");
     check_content_hash(fields, spec, diagnostics);
@@ -360,7 +363,7 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
         std::for_each(info->fields->begin(), info->fields->end(), take);
         settle_splits(fields, *info->fields, spec, diagnostics);
         // The shape follows from the transforms.
-        if (labels_pixels(fields, dataset)) dataset.label_shape = {1, 1};
+        if (labels_pixels(fields, dataset)) dataset.target().dims = {1, 1};
         fields.sound = fields.sound && diagnostics.error_count() == errors_before;
         fill_from_files(fields, *info, find, spec, diagnostics);
         std::for_each(info->fields->begin(), info->fields->end(), take);
@@ -370,7 +373,7 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
         dataset.source_train_samples = dataset.train_samples + dataset.validation_samples;
         read_type(fields, spec, diagnostics);
     }
-    dataset.stored_shape = dataset.shape;
+    dataset.input().stored_dims = dataset.input().dims;
     dataset.test_as_validation = fields.flag("test_as_validation");
     if (fields.values.contains("sample_percentage"))
         spec.sample_percentage = fields.real("sample_percentage");
@@ -378,18 +381,18 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
     if (spec.sample_percentage != 100)
         dataset.attributes["sample_percentage"] = spec.sample_percentage;
     const int errors = diagnostics.error_count();
-    ShapeChain chain{dataset.shape, !dataset.label_shape.empty()};
+    ShapeChain chain{dataset.input().dims, !dataset.target().dims.empty()};
     read_chain("transforms", fields, chain, dataset.transforms, diagnostics);
     read_chain("augmentations", fields, chain, dataset.augmentations, diagnostics);
     chain.end(diagnostics);
     check_one_size(fields, spec, diagnostics.error_count() == errors, diagnostics);
-    if (!dataset.label_shape.empty() && dataset.shape.size() == 3)
-        dataset.label_shape = {dataset.shape[1], dataset.shape[2]};
-    if (dataset.label_kind == plan::LabelKind::input) {
+    if (!dataset.target().dims.empty() && dataset.input().dims.size() == 3)
+        dataset.target().dims = {dataset.input().dims[1], dataset.input().dims[2]};
+    if (dataset.target().kind == plan::LabelKind::input) {
         // The job settles their form by what its model gives.
-        dataset.label_shape = {};
-        dataset.classes = plan::element_count(dataset.shape);
-        dataset.class_names.clear();
+        dataset.target().dims = {};
+        dataset.target().classes = plan::element_count(dataset.input().dims);
+        dataset.target().names.clear();
         spec.found.erase("class_names");
     }
     check_class_names(fields, spec, diagnostics);

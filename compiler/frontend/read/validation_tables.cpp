@@ -51,7 +51,7 @@ void check_ignored_columns(const FieldValues& fields, const DatasetSpec& spec,
 void check_label_columns(const FieldValues& fields, const DatasetSpec& spec,
                          Diagnostics& diagnostics) {
     const std::vector<std::string>& names = spec.dataset.label_names;
-    const bool input = spec.dataset.label_kind == plan::LabelKind::input;
+    const bool input = spec.dataset.target().kind == plan::LabelKind::input;
     const plan::Dims columns = fields.dims("label_columns");
     const char* const field = names.empty() ? "label_columns" : "label_names";
     const Span& span = span_or(fields.spans, field, spec.span);
@@ -80,8 +80,8 @@ void check_label_columns(const FieldValues& fields, const DatasetSpec& spec,
                           "from the end by -1, -2 and so on");
         return;
     }
-    const bool one = spec.dataset.label_kind == plan::LabelKind::classes;
-    const std::int64_t wanted = one ? 1 : spec.dataset.classes;
+    const bool one = spec.dataset.target().kind == plan::LabelKind::classes;
+    const std::int64_t wanted = one ? 1 : spec.dataset.target().classes;
     const auto given = std::int64_t(names.empty() ? columns.size() : names.size());
     // How many values there are may be left to the files, which have a column for each.
     if (given == wanted || input || (!one && wanted == 0)) return;

@@ -61,7 +61,8 @@ std::string shape_text(const plan::Dims& shape) {
 GivenSamples::GivenSamples(const std::vector<std::string>& paths, const plan::Dataset& dataset,
                            std::vector<std::string> feature_names)
     : dataset_(dataset),
-      shape_(dataset.stored_shape.empty() ? dataset.shape : dataset.stored_shape) {
+      shape_(dataset.input().stored_dims.empty() ? dataset.input().dims
+                                                 : dataset.input().stored_dims) {
     if (std::int64_t(feature_names.size()) == plan::element_count(shape_))
         feature_names_ = std::move(feature_names);
     limits_.channels = shape_[0] == 1 ? 1 : 3;
@@ -293,10 +294,10 @@ void GivenSamples::load(Split, std::int64_t index, Sample& sample) const {
     } else {
         load_elements(part, index, sample);
     }
-    if (dataset_.label_kind == plan::LabelKind::input) return;
-    const bool classes = dataset_.label_kind == plan::LabelKind::classes;
-    sample.labels.assign(classes ? std::size_t(plan::element_count(dataset_.label_shape)) : 0, 0);
-    sample.targets.assign(classes ? 0 : std::size_t(dataset_.classes), 0.0);
+    if (dataset_.target().kind == plan::LabelKind::input) return;
+    const bool classes = dataset_.target().kind == plan::LabelKind::classes;
+    sample.labels.assign(classes ? std::size_t(plan::element_count(dataset_.target().dims)) : 0, 0);
+    sample.targets.assign(classes ? 0 : std::size_t(dataset_.target().classes), 0.0);
 }
 
 }  // namespace dtnn::runtime

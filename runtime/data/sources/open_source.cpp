@@ -49,38 +49,40 @@ std::uint64_t seed_of(const plan::Dataset& dataset) {
 
 /// The shape as the source gives it; plans made by hand have the network's alone.
 const plan::Dims& stored_shape(const plan::Dataset& dataset) {
-    return dataset.stored_shape.empty() ? dataset.shape : dataset.stored_shape;
+    return dataset.input().stored_dims.empty() ? dataset.input().dims : dataset.input().stored_dims;
 }
 
 void check_fixed(const plan::Dataset& dataset, const plan::Dims& shape, std::int64_t classes) {
-    const bool labelled = dataset.label_kind != plan::LabelKind::input;
-    if (stored_shape(dataset) == shape && (dataset.classes == classes || !labelled)) return;
-    throw RunError(Exit::mismatch,
-                   fmt::format("the plan's dataset `{}` has the shape [{}] and {} classes, {} has "
-                               "[{}] and {}",
-                               dataset.name, fmt::join(stored_shape(dataset), ","), dataset.classes,
-                               dataset.type, fmt::join(shape, ","), classes),
-                   kCompileAgain);
+    const bool labelled = dataset.target().kind != plan::LabelKind::input;
+    if (stored_shape(dataset) == shape && (dataset.target().classes == classes || !labelled))
+        return;
+    throw RunError(
+        Exit::mismatch,
+        fmt::format("the plan's dataset `{}` has the shape [{}] and {} classes, {} has "
+                    "[{}] and {}",
+                    dataset.name, fmt::join(stored_shape(dataset), ","), dataset.target().classes,
+                    dataset.type, fmt::join(shape, ","), classes),
+        kCompileAgain);
 }
 
 /// Whether the samples have a class for every pixel.
 bool labels_pixels(const plan::Dataset& dataset) {
-    return dataset.label_kind == plan::LabelKind::classes && !dataset.label_shape.empty();
+    return dataset.target().kind == plan::LabelKind::classes && !dataset.target().dims.empty();
 }
 
 void check_labels(const plan::Dataset& dataset) {
-    const plan::Dims& shape = dataset.shape;
+    const plan::Dims& shape = dataset.input().dims;
     const bool known =
         dataset.type == "synthetic" || dataset.type == "archive" || dataset.type == "segmentation";
-    if (dataset.label_shape.empty() ||
-        ((known || dataset.label_kind == plan::LabelKind::input) && shape.size() == 3 &&
-         dataset.label_shape == plan::Dims{shape[1], shape[2]}))
+    if (dataset.target().dims.empty() ||
+        ((known || dataset.target().kind == plan::LabelKind::input) && shape.size() == 3 &&
+         dataset.target().dims == plan::Dims{shape[1], shape[2]}))
         return;
     throw RunError(
         Exit::mismatch,
         fmt::format("the plan's dataset `{}` has labels of the shape [{}], which {} does "
                     "not have",
-                    dataset.name, fmt::join(dataset.label_shape, ","), dataset.type),
+                    dataset.name, fmt::join(dataset.target().dims, ","), dataset.type),
         kCompileAgain);
 }
 
@@ -122,7 +124,7 @@ std::int64_t cache_of(const plan::Dataset& dataset) {
 
 /// Sources that have labels of one kind only.
 void check_label_kind(const plan::Dataset& dataset, plan::LabelKind kind) {
-    if (dataset.label_kind == kind || dataset.label_kind == plan::LabelKind::input) return;
+    if (dataset.target().kind == kind || dataset.target().kind == plan::LabelKind::input) return;
     throw RunError(
         Exit::mismatch,
         fmt::format("the plan's dataset `{}` has labels of another kind than its "
@@ -135,7 +137,7 @@ void check_label_kind(const plan::Dataset& dataset, plan::LabelKind kind) {
 
 /// How many classes there must be; 0: any.
 std::int64_t classes_of(const plan::Dataset& dataset) {
-    return dataset.label_kind == plan::LabelKind::input ? 0 : dataset.classes;
+    return dataset.target().kind == plan::LabelKind::input ? 0 : dataset.target().classes;
 }
 
 ImageIndex::Expected images_of(const plan::Dataset& dataset, const Asked& asked) {
@@ -174,8 +176,8 @@ bool holds_arrays(const plan::Dataset& dataset) {
 
 ArraySource::Expected arrays_of(const plan::Dataset& dataset, const Asked& asked) {
     return {stored_shape(dataset),
-            dataset.classes,
-            dataset.label_kind,
+            dataset.target().classes,
+            dataset.target().kind,
             source_train_samples(dataset),
             dataset.test_samples,
             cache_of(dataset),
@@ -257,7 +259,7 @@ Source open_csv(const plan::Dataset& dataset, const Asked& asked) {
     CsvSource::Form form = table_form(dataset);
     form.shape = stored_shape(dataset);
     form.classes = classes_of(dataset);
-    form.kind = dataset.label_kind;
+    form.kind = dataset.target().kind;
     form.train_samples = source_train_samples(dataset);
     form.test_samples = dataset.test_samples;
     form.cache = cache_of(dataset);
@@ -375,15 +377,15 @@ Source open_all(const Type& type, const plan::Dataset& dataset, const Asked& ask
         held.attributes["test_folder"] = std::string();
     }
     // Some classes may be missing there.
-    const bool named = dataset.label_kind == plan::LabelKind::classes && !labels_pixels(dataset);
+    const bool named = dataset.target().kind == plan::LabelKind::classes && !labels_pixels(dataset);
     Source source = open_split(type, trained, asked, files);
     // Arrays have one shape, and as many numbers a label, which the first of them say.
-    if (holds_arrays(dataset) && held.stored_shape.empty())
-        held.stored_shape = source->found_shape();
+    if (holds_arrays(dataset) && held.input().stored_dims.empty())
+        held.input().stored_dims = source->found_shape();
     if (named)
-        held.classes = 0;
-    else if (holds_arrays(dataset) && held.classes == 0)
-        held.classes = source->found_classes();
+        held.target().classes = 0;
+    else if (holds_arrays(dataset) && held.target().classes == 0)
+        held.target().classes = source->found_classes();
     Source other = open_split(type, held, asked, files);
     return std::make_unique<WithValidation>(std::move(source), std::move(other), named);
 }
@@ -394,11 +396,11 @@ void check_found(const SampleSource& source, const plan::Dataset& dataset) {
     const char* const help =
         "if the files are right, compile the job again; `dtnnc data PATH --write FILE` writes a "
         "dataset's spec anew";
-    if (!names.empty() && !dataset.class_names.empty() && names != dataset.class_names &&
-        dataset.label_kind != plan::LabelKind::input) {
+    if (!names.empty() && !dataset.target().names.empty() && names != dataset.target().names &&
+        dataset.target().kind != plan::LabelKind::input) {
         std::size_t at = 0;
-        while (at < names.size() && at < dataset.class_names.size() &&
-               names[at] == dataset.class_names[at])
+        while (at < names.size() && at < dataset.target().names.size() &&
+               names[at] == dataset.target().names[at])
             ++at;
         const auto name = [at](const std::vector<std::string>& list) {
             return at < list.size() ? fmt::format("`{}`", printable(list[at])) : "not there";
@@ -406,7 +408,7 @@ void check_found(const SampleSource& source, const plan::Dataset& dataset) {
         throw RunError(Exit::mismatch,
                        fmt::format("class {} of the dataset `{}` is {} in its files, and {} in the "
                                    "plan",
-                                   at, dataset.name, name(names), name(dataset.class_names)),
+                                   at, dataset.name, name(names), name(dataset.target().names)),
                        help);
     }
     const auto wanted = dataset.attributes.find("content_hash");
@@ -434,13 +436,13 @@ std::unique_ptr<SampleSource> made_up_source(const plan::Dataset& dataset) {
     // Where images have several sizes, they are made in the size that the transforms give.
     plan::Dims shape = stored_shape(dataset);
     for (std::size_t axis = 1; axis < shape.size(); ++axis)
-        if (shape[axis] == 0) shape[axis] = dataset.shape[axis];
+        if (shape[axis] == 0) shape[axis] = dataset.input().dims[axis];
     // Labels of pixels are made where pixels are, before any transform.
     const plan::Dims label_shape =
         labels_pixels(dataset) ? plan::Dims{shape[1], shape[2]} : plan::Dims{};
-    return std::make_unique<Synthetic>(shape, dataset.classes, label_shape, seed_of(dataset),
-                                       source_train_samples(dataset), dataset.test_samples,
-                                       dataset.label_kind);
+    return std::make_unique<Synthetic>(shape, dataset.target().classes, label_shape,
+                                       seed_of(dataset), source_train_samples(dataset),
+                                       dataset.test_samples, dataset.target().kind);
 }
 
 std::vector<std::byte> list_files(const plan::Dataset& dataset) {

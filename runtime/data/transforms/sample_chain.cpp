@@ -49,7 +49,7 @@ SampleChain::SampleChain(const plan::Plan& plan) {
         if (auto step = make_transform(one)) {
             transforms_.push_back(std::move(step));
         } else if (one.type == "normalize") {
-            normalizations_.push_back(normalization_of(one, plan.dataset.shape.front()));
+            normalizations_.push_back(normalization_of(one, plan.dataset.input().dims.front()));
         }
     }
     // An augmentation draws by its place, so that one more behind it changes nothing before.

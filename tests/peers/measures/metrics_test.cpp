@@ -59,12 +59,13 @@ plan::Plan plan_of(const Json& c, DType dtype) {
     plan.target.dtype = dtype;
     plan.training.loss = c.at("loss").at("type");
     plan.training.loss_attributes = attributes_of(c.at("loss").at("attributes"));
-    plan.dataset.classes = c.at("shape")[1];
-    plan.dataset.label_kind = kind_of(c.at("label_kind"));
+    plan.dataset.target().classes = c.at("shape")[1];
+    plan.dataset.target().kind = kind_of(c.at("label_kind"));
     plan.dataset.test_samples = c.at("shape")[0];
     for (const Json& metric : c.at("metrics"))
-        plan.training.metrics.push_back(plan::make_metric(
-            {metric.at("type"), attributes_of(metric.at("attributes"))}, plan.dataset.label_kind));
+        plan.training.metrics.push_back(
+            plan::make_metric({metric.at("type"), attributes_of(metric.at("attributes"))},
+                              plan.dataset.target().kind));
     return plan;
 }
 
@@ -93,12 +94,12 @@ class Batch {
   private:
     static std::string text(const plan::Plan& plan, std::int64_t rows) {
         return fmt::format("graph @g(%x: {}[{},{}]) {{ return predictions=%x }}",
-                           plan::name_of(plan.target.dtype), rows, plan.dataset.classes);
+                           plan::name_of(plan.target.dtype), rows, plan.dataset.target().classes);
     }
     static PassContext context(const plan::Plan& plan, plan::ProgramKind program) {
         PassContext context;
         context.training = plan.training;
-        context.label_kind = plan.dataset.label_kind;
+        context.label_kind = plan.dataset.target().kind;
         context.program = program;
         return context;
     }
@@ -151,7 +152,7 @@ void add_all(const Json& c, const plan::Plan& plan, plan::ProgramKind program, M
     };
     const bool labels = c.contains("labels");
     const Json& answers = c.at(labels ? "labels" : "targets");
-    const std::int64_t classes = plan.dataset.classes;
+    const std::int64_t classes = plan.dataset.target().classes;
     std::int64_t first = 0;
     for (const std::int64_t rows : c.at("batches").get<std::vector<std::int64_t>>()) {
         const std::int64_t width = labels ? 1 : classes;
@@ -355,7 +356,7 @@ TEST_CASE("a weighted loss is joined by the weights of the labels") {
 TEST_CASE("a thousand classes have their confusion matrix, whose memory the plan can say") {
     plan::Plan plan;
     plan.target.dtype = DType::f32;
-    plan.dataset.classes = 1000;
+    plan.dataset.target().classes = 1000;
     plan.dataset.test_samples = 3000;
     for (const char* type : {"confusion_matrix", "f1", "precision"}) {
         Attributes fields;

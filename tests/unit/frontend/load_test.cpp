@@ -244,8 +244,8 @@ TEST_CASE("a model alone gets a dataset that fits it") {
     CHECK_EQ(job.name, "net");
     CHECK_EQ(job.model.name, "net");
     CHECK_EQ(job.dataset.dataset.type, "synthetic");
-    CHECK_EQ(job.dataset.dataset.shape, plan::Dims{2, 5, 6});
-    CHECK_EQ(job.dataset.dataset.classes, 7);
+    CHECK_EQ(job.dataset.dataset.input().dims, plan::Dims{2, 5, 6});
+    CHECK_EQ(job.dataset.dataset.target().classes, 7);
     CHECK_EQ(value_of(job, "dataset.classes").origin, plan::OriginKind::fallback);
 }
 
@@ -305,13 +305,13 @@ TEST_CASE("specs are found in the own folder, the sibling folder of the kind, th
     const std::string path =
         fs::path(folder.write("path/datasets/data.yaml", text + "5\n")).parent_path().parent_path();
     const std::string job = folder.write("jobs/job.yaml", job_text);
-    CHECK_EQ(load(job, {{path}, {}}).dataset.dataset.classes, 5);
+    CHECK_EQ(load(job, {{path}, {}}).dataset.dataset.target().classes, 5);
     folder.write("path/data.yaml", text + "4\n");
-    CHECK_EQ(load(job, {{path}, {}}).dataset.dataset.classes, 4);
+    CHECK_EQ(load(job, {{path}, {}}).dataset.dataset.target().classes, 4);
     folder.write("datasets/data.yaml", text + "3\n");
-    CHECK_EQ(load(job, {{path}, {}}).dataset.dataset.classes, 3);
+    CHECK_EQ(load(job, {{path}, {}}).dataset.dataset.target().classes, 3);
     folder.write("jobs/data.yaml", text + "2\n");
-    CHECK_EQ(load(job, {{path}, {}}).dataset.dataset.classes, 2);
+    CHECK_EQ(load(job, {{path}, {}}).dataset.dataset.target().classes, 2);
 }
 
 TEST_CASE("a job may have the name of its dataset") {

@@ -45,9 +45,9 @@ Plan hand_made(const std::vector<int>& begins, const std::vector<int>& ends,
     plan.model = "hand_made";
     plan.training.batch_size = kBatch;
     plan.training.epochs = 3;
-    plan.dataset.shape = {1, 2, 2};
+    plan.dataset.input().dims = {1, 2, 2};
     plan.dataset.train_samples = 10 * kBatch;
-    plan.dataset.classes = 2;
+    plan.dataset.target().classes = 2;
     plan.parallel.data = true;
     plan.memory.arena = 1000;
     plan.memory.staging = 200;

@@ -78,8 +78,8 @@ TEST_CASE("outputs of sums are the metrics' own, and never those of others") {
 
 TEST_CASE("what a sum is divided by counts pixels, and classes where all numbers count") {
     Dataset dataset;
-    dataset.classes = 5;
-    dataset.label_shape = {4, 6};
+    dataset.target().classes = 5;
+    dataset.target().dims = {4, 6};
     const auto items = [&](const char* type, Attributes attributes) {
         return metric_items(make_metric({type, std::move(attributes)}, LabelKind::classes),
                             dataset);
@@ -93,12 +93,13 @@ TEST_CASE("what a sum is divided by counts pixels, and classes where all numbers
 TEST_CASE("memory of metrics is what their outputs make up, once for those that share") {
     Training training;
     Dataset dataset;
-    dataset.classes = 10;
+    dataset.target().classes = 10;
     dataset.validation_samples = 30;
     dataset.test_samples = 50;
     const auto bytes = [&] { return metric_bytes(training, dataset, DType::f32); };
     const auto add = [&](const char* type, Attributes attributes = {}) {
-        training.metrics.push_back(make_metric({type, std::move(attributes)}, dataset.label_kind));
+        training.metrics.push_back(
+            make_metric({type, std::move(attributes)}, dataset.target().kind));
     };
     add("categorical_accuracy");
     CHECK(bytes() == 0);
@@ -109,7 +110,7 @@ TEST_CASE("memory of metrics is what their outputs make up, once for those that 
     CHECK(bytes() == 4 * 8 * 100 + 50 * (40 + 4 + 160));
 
     training.metrics.clear();
-    dataset.label_kind = LabelKind::multiple;
+    dataset.target().kind = LabelKind::multiple;
     add("precision");
     add("precision", {{"threshold", 0.3}});
     CHECK(bytes() == 2 * 4 * 8 * 40);
@@ -117,8 +118,8 @@ TEST_CASE("memory of metrics is what their outputs make up, once for those that 
     CHECK(bytes() == 2 * 4 * 8 * 40 + 50 * (40 + 10 + 16));
 
     // Too many classes to say in 64 bits: as many as can be, not less than nothing.
-    dataset.label_kind = LabelKind::classes;
-    dataset.classes = 4'000'000'000;
+    dataset.target().kind = LabelKind::classes;
+    dataset.target().classes = 4'000'000'000;
     add("confusion_matrix");
     CHECK(bytes() > 0);
 }

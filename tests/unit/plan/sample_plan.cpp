@@ -63,8 +63,8 @@ Plan sample_plan() {
     plan.training.validation_split = 0.2;
     plan.dataset.name = "few";
     plan.dataset.type = "digits";
-    plan.dataset.shape = plan.dataset.stored_shape = {4, 1, 1};
-    plan.dataset.classes = 3;
+    plan.dataset.input().dims = plan.dataset.input().stored_dims = {4, 1, 1};
+    plan.dataset.target().classes = 3;
     plan.dataset.train_samples = 10;
     plan.dataset.validation_samples = 2;
     plan.dataset.test_samples = 4;

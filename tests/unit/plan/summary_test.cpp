@@ -34,7 +34,7 @@ Layer layer(const std::string& name, const std::string& type, Dims output,
 Plan plan_of(std::vector<Layer> layers, Dims input) {
     Plan plan;
     plan.name = "net";
-    plan.dataset.shape = std::move(input);
+    plan.dataset.input().dims = std::move(input);
     plan.layers = std::move(layers);
     for (std::size_t i = 0; i < plan.layers.size(); ++i)
         plan.layers[i].index = int(i);

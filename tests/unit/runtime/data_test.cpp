@@ -294,14 +294,14 @@ TEST_CASE("a dataset that does not fit the plan is refused") {
     plan::Dataset dataset;
     dataset.name = "d";
     dataset.type = "digits";
-    dataset.shape = {3, 32, 32};
-    dataset.classes = 10;
+    dataset.input().dims = {3, 32, 32};
+    dataset.target().classes = 10;
     dataset.train_samples = 5;
     expect_error(Exit::mismatch, {"[3,32,32]", "[1,28,28]"}, [&] { open_source(dataset); });
     dataset.type = "pictures";
     expect_error(Exit::mismatch, {"pictures", "digits, mnist"}, [&] { open_source(dataset); });
     dataset.type = "mnist";
-    dataset.shape = {1, 28, 28};
+    dataset.input().dims = {1, 28, 28};
     expect_error(Exit::mismatch, {"path"}, [&] { open_source(dataset); });
     CHECK(made_up_source(dataset)->size(Split::train) == 5);
 }

@@ -77,8 +77,8 @@ class Builder {
             {"categorical_accuracy", "categorical_accuracy", {}, "categorical_accuracy"}};
         plan_.dataset.name = "made_up";
         plan_.dataset.type = "synthetic";
-        plan_.dataset.shape = plan_.dataset.stored_shape = wish_.shape;
-        plan_.dataset.classes = wish_.classes;
+        plan_.dataset.input().dims = plan_.dataset.input().stored_dims = wish_.shape;
+        plan_.dataset.target().classes = wish_.classes;
         plan_.dataset.train_samples = wish_.train_samples;
         plan_.dataset.validation_samples = wish_.validation_samples;
         plan_.dataset.test_samples = wish_.test_samples;

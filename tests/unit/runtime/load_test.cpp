@@ -133,7 +133,7 @@ TEST_CASE("what the loop relies on is checked") {
                    [](plan::Plan& plan) { plan.parameters[0].initializer.kind = "sparkles"; });
     expect_refused({"prepared ahead"}, [](plan::Plan& plan) { plan.memory.staging -= 1; });
     expect_refused({"`source` is", "not f32 [8,2,4,5]"}, [](plan::Plan& plan) {
-        plan.dataset.shape = {2, 4, 5};
+        plan.dataset.input().dims = {2, 4, 5};
         plan.memory.staging += 4096;
     });
 }
@@ -141,10 +141,10 @@ TEST_CASE("what the loop relies on is checked") {
 TEST_CASE("a plan whose products overflow is refused, not booked for what they wrap round to") {
     constexpr std::int64_t kMost = std::int64_t{1} << 41;
     expect_refused({"prepared ahead take 9223372036854775807 bytes"}, [](plan::Plan& plan) {
-        plan.dataset.stored_shape = {kMost, kMost, kMost};
+        plan.dataset.input().stored_dims = {kMost, kMost, kMost};
     });
     expect_refused({"keeps up to 9223372036854775807 bytes"}, [](plan::Plan& plan) {
-        plan.dataset.stored_shape = {kMost >> 11, 0, 0};
+        plan.dataset.input().stored_dims = {kMost >> 11, 0, 0};
         plan.dataset.attributes["most_pixels"] = std::int64_t{1} << 40;
     });
     expect_refused({"synthetic", "`cache`"},
@@ -153,7 +153,7 @@ TEST_CASE("a plan whose products overflow is refused, not booked for what they w
 
 TEST_CASE("what is read of a plan without its being asked again has its form") {
     expect_refused({"shape [2,4]", "channels, height and width"}, [](plan::Plan& plan) {
-        plan.dataset.stored_shape = {2, 4};
+        plan.dataset.input().stored_dims = {2, 4};
     });
     expect_refused({"`cutout`", "`size`", "2 whole numbers"}, [](plan::Plan& plan) {
         plan.dataset.augmentations = {

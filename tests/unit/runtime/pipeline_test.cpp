@@ -57,8 +57,8 @@ plan::Plan small_plan(plan::DType dtype = plan::DType::f32) {
     plan::Plan plan;
     plan.target.dtype = dtype;
     plan.training.batch_size = 4;
-    plan.dataset.shape = {2, 2, 3};
-    plan.dataset.classes = 3;
+    plan.dataset.input().dims = {2, 2, 3};
+    plan.dataset.target().classes = 3;
     return plan;
 }
 
@@ -73,7 +73,7 @@ std::vector<std::int64_t> counting(std::int64_t count) {
 TEST_CASE("a class for every pixel comes with every sample") {
     Counting source;
     plan::Plan plan = small_plan();
-    plan.dataset.label_shape = {2, 3};
+    plan.dataset.target().dims = {2, 3};
     source.label_count = 6;
     // Two batches of samples with their labels, and two samples of the worker's own with theirs.
     CHECK(Pipeline::staging_bytes(plan) ==
@@ -392,7 +392,7 @@ TEST_CASE("what a transform cannot work on is told of with the sample's name") {
     expect_error(Exit::failed, {"test sample 0 is 2x2x3", "resize"}, [&] { cropped.wait(); });
     // Images of several sizes, and nothing that makes them one.
     plan.dataset.transforms = {};
-    plan.dataset.shape = {2, 3, 3};
+    plan.dataset.input().dims = {2, 3, 3};
     Pipeline uneven(source, plan, Arrangement({2, 3, 3}, {}));
     uneven.start({.order = order, .batch = 4});
     expect_error(Exit::failed, {"train sample 0 is 2x2x3", "2x3x3", "resize"},
@@ -404,7 +404,7 @@ TEST_CASE("targets come in the plan's type") {
     source.label_count = 0;
     source.target_count = 3;
     plan::Plan plan = small_plan(plan::DType::f64);
-    plan.dataset.label_kind = plan::LabelKind::values;
+    plan.dataset.target().kind = plan::LabelKind::values;
     const auto order = counting(5);
     Pipeline pipeline(source, plan, Arrangement({2, 2, 3}, {}));
     pipeline.start({.order = order, .batch = 4});

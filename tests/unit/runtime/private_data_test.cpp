@@ -41,8 +41,8 @@ plan::Plan plan_of(const char* type, const std::string& path) {
     plan.training.batch_size = 4;
     plan.dataset.name = "own";
     plan.dataset.type = type;
-    plan.dataset.shape = plan.dataset.stored_shape = {1, 2, 2};
-    plan.dataset.classes = 2;
+    plan.dataset.input().dims = plan.dataset.input().stored_dims = {1, 2, 2};
+    plan.dataset.target().classes = 2;
     plan.dataset.train_samples = plan.dataset.source_train_samples = 40;
     plan.dataset.test_samples = 10;
     plan.dataset.attributes = {
@@ -99,7 +99,7 @@ TEST_CASE("a rank's images may be fewer, but of all classes") {
     CHECK(own.dataset.train_samples == 9);
     CHECK(own.dataset.test_samples == 2);
     own = plan_of("folder", folder / "rank_${rank}");
-    own.dataset.classes = 3;
+    own.dataset.target().classes = 3;
     expect_error(Exit::mismatch, {"of 2 classes"}, [&] { open_private_data(own, 1); });
 }
 

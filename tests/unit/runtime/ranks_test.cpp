@@ -513,7 +513,7 @@ TEST_CASE("the metrics of several passes join to those of one") {
 
 TEST_CASE("what ranks send to join their metrics does not grow with classes and ranks") {
     plan::Plan plan = hand_made_plan();
-    plan.dataset.classes = 1000;
+    plan.dataset.target().classes = 1000;
     plan.training.metrics = {{"confusion_matrix", "confusion_matrix", {}, "pairs"}};
     for (const int ranks : {2, 16}) {
         const std::unique_ptr<NullRank> communicator = make_null(1, ranks);

@@ -179,7 +179,7 @@ TEST_CASE("random_resized_crop takes parts of the areas and ratios that it is gi
 TEST_CASE("what makes another size makes it of evaluated samples too, of their middle") {
     const Sample before = marked(1, 6, 9);
     plan::Plan plan;
-    plan.dataset.shape = {1, 4, 4};
+    plan.dataset.input().dims = {1, 4, 4};
     const auto plain = [&](plan::Component component) {
         plan.dataset.augmentations = {kFlip, std::move(component)};
         Sample sample = before;
@@ -287,7 +287,7 @@ TEST_CASE("changes of colour change what they say, and stay between 0 and 1") {
 TEST_CASE(
     "what is drawn differs by epoch, sample, occurrence, seed and place, and by nothing else") {
     plan::Plan plan;
-    plan.dataset.shape = {1, 8, 8};
+    plan.dataset.input().dims = {1, 8, 8};
     plan.dataset.augmentations = {{"random_crop", {{"padding", Extents{4, 4}}, {"fill", 0.0}}},
                                   {"random_crop", {{"padding", Extents{4, 4}}, {"fill", 0.0}}}};
     const auto result = [](const plan::Plan& of, const Sighting& sighting) {

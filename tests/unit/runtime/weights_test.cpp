@@ -31,7 +31,7 @@ using plan::DType;
 plan::Plan small_plan() {
     plan::Plan plan;
     plan.model = "small";
-    plan.dataset.shape = {2, 4, 4};
+    plan.dataset.input().dims = {2, 4, 4};
     const auto layer = [&](const char* name, const char* type, Dims shape, const char* from) {
         plan::Layer made;
         made.index = int(plan.layers.size());
@@ -198,7 +198,7 @@ namespace {
 plan::Plan square_plan() {
     plan::Plan plan;
     plan.model = "square";
-    plan.dataset.shape = {4};
+    plan.dataset.input().dims = {4};
     for (int i = 0; i < 4; ++i) {
         plan::Layer layer;
         layer.index = i;

@@ -252,7 +252,8 @@ std::vector<MeasuredStep> measure_steps(const plan::Plan& plan, int threads, dou
     const runtime::BatchProgram& batch = session.train_program(plan.training.batch_size);
     auto* pixels = static_cast<float*>(batch.inputs.features[0]);
     std::minstd_rand numbers;
-    const std::int64_t count = plan.training.batch_size * plan::element_count(plan.dataset.shape);
+    const std::int64_t count =
+        plan.training.batch_size * plan::element_count(plan.dataset.input().dims);
     for (std::int64_t i = 0; i < count; ++i)
         pixels[i] = float(numbers() % 256) / 255;
     std::fill_n(static_cast<std::int32_t*>(batch.inputs.target), plan.training.batch_size, 0);
@@ -288,7 +289,8 @@ double measure_decoding() {
                       "0.25]}}], augmentations: "
                       "[flip, {random_crop: {padding: 4}}]");
     const ByteSource source(kSamples);
-    runtime::Pipeline pipeline(source, plan, runtime::Arrangement(plan.dataset.shape, {1, 2, 0}));
+    runtime::Pipeline pipeline(source, plan,
+                               runtime::Arrangement(plan.dataset.input().dims, {1, 2, 0}));
     std::vector<std::int64_t> order(kSamples);
     for (std::int64_t i = 0; i < kSamples; ++i)
         order[std::size_t(i)] = i;

@@ -46,10 +46,10 @@ std::optional<plan::Plan> plan_of(const std::string& spec, const CommonOptions& 
 
 std::string dataset_words(const plan::Dataset& dataset) {
     return fmt::format("{} training and {} test samples of {}, {}", grouped(dataset.train_samples),
-                       grouped(dataset.test_samples), shape_text(dataset.shape),
-                       dataset.label_kind == plan::LabelKind::values
-                           ? count_text(dataset.classes, "value")
-                           : count_text(dataset.classes, "class", "classes"));
+                       grouped(dataset.test_samples), shape_text(dataset.input().dims),
+                       dataset.target().kind == plan::LabelKind::values
+                           ? count_text(dataset.target().classes, "value")
+                           : count_text(dataset.target().classes, "class", "classes"));
 }
 
 std::string training_words(const compiler::TrainingSpec& spec) {

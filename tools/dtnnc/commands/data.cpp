@@ -119,7 +119,8 @@ std::optional<Report> load(const std::string& source, const DataCommand& command
 double prepared_rate(const runtime::SampleSource& source, const plan::Plan& plan) {
     runtime::Sampler sampler(plan.dataset, plan.training);
     // Channels last, as most networks on processors have their input: the dearer order.
-    runtime::Pipeline pipeline(source, plan, runtime::Arrangement(plan.dataset.shape, {1, 2, 0}));
+    runtime::Pipeline pipeline(source, plan,
+                               runtime::Arrangement(plan.dataset.input().dims, {1, 2, 0}));
     std::int64_t samples = 0;
     // The first batch warms caches and buffers up. Small datasets are gone through many times.
     bool warm = false;
@@ -275,8 +276,8 @@ std::string report_text(const Report& report) {
     std::string sizes = shape_text(data.smallest);
     if (data.smallest != data.largest)
         sizes = fmt::format("from {} to {}", sizes, shape_text(data.largest));
-    text +=
-        fmt::format("samples: {} stored, {} for the network\n", sizes, shape_text(dataset.shape));
+    text += fmt::format("samples: {} stored, {} for the network\n", sizes,
+                        shape_text(dataset.input().dims));
     if (!dataset.transforms.empty())
         text += fmt::format("  transforms     {}\n", names_of(dataset.transforms));
     if (!dataset.augmentations.empty())
@@ -329,7 +330,7 @@ std::string report_json(const Report& report) {
         json_text(dataset.name), json_text(dataset.type), runtime::content_text(report.hash),
         dataset.train_samples, dataset.validation_samples, dataset.test_samples,
         fmt::join(data.smallest, ", "), fmt::join(data.largest, ", "),
-        fmt::join(dataset.shape, ", "), json_text(transforms), json_text(augmentations),
+        fmt::join(dataset.input().dims, ", "), json_text(transforms), json_text(augmentations),
         json_text(report.names), split_json(data.train), split_json(data.test),
         numbers_json(data.channels), report.resident, plan::staging_bytes(report.plan),
         report.plan.target.data_workers, report.rates.prepared,

@@ -27,7 +27,7 @@ using namespace compiler;
 Graph differentiated(const OperatorExample& example) {
     PassContext context;
     context.training = example.job.training.training;
-    context.label_kind = example.job.dataset.dataset.label_kind;
+    context.label_kind = example.job.dataset.dataset.target().kind;
     context.program = plan::ProgramKind::train;
     Graph graph = example.graph;
     for (const PassInfo& pass : all_passes()) {

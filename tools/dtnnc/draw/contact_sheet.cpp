@@ -144,11 +144,11 @@ std::string name_of_class(const std::vector<std::string>& names, std::size_t lab
 std::string label_of(const Sample& sample, const std::vector<std::string>& names,
                      const plan::Dataset& dataset) {
     const auto name = [&](std::size_t i) { return name_of_class(names, i); };
-    if (dataset.label_kind == plan::LabelKind::classes)
+    if (dataset.target().kind == plan::LabelKind::classes)
         return sample.labels.size() == 1 ? name(std::size_t(sample.labels[0])) : "";
     std::string text;
     for (std::size_t i = 0; i < sample.targets.size(); ++i) {
-        const bool values = dataset.label_kind == plan::LabelKind::values;
+        const bool values = dataset.target().kind == plan::LabelKind::values;
         if (!values && sample.targets[i] == 0) continue;
         text += (text.empty() ? "" : ", ") +
                 (values ? fmt::format("{:.4g}", sample.targets[i]) : name(i));
@@ -179,10 +179,10 @@ class Sheet {
     Sheet(const runtime::SampleSource& source, const plan::Plan& plan, const SheetSize& size)
         : source_(source),
           chain_(plan),
-          cell_(plan.dataset.shape),
-          masks_(!plan.dataset.label_shape.empty()),
+          cell_(plan.dataset.input().dims),
+          masks_(!plan.dataset.target().dims.empty()),
           names_(source.class_names()) {
-        if (names_.empty()) names_ = plan.dataset.class_names;
+        if (names_.empty()) names_ = plan.dataset.target().names;
         const std::int64_t samples = source.size(runtime::Split::train);
         // Without augmentation every epoch sees the same.
         columns_ = plan.dataset.augmentations.empty() ? 1 : size.columns;
@@ -199,8 +199,8 @@ class Sheet {
         }
         side_ += kBeside;
         if (masks_)
-            for (std::size_t i = 0; i < std::min(std::size_t(plan.dataset.classes), kMostClasses);
-                 ++i)
+            for (std::size_t i = 0;
+                 i < std::min(std::size_t(plan.dataset.target().classes), kMostClasses); ++i)
                 classes_.push_back(shortened(name_of_class(names_, i)));
     }
 

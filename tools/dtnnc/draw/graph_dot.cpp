@@ -273,12 +273,13 @@ Drawing draw_layers(const plan::Plan& plan, int depth, bool titled) {
     Edges edges;
     Node input;
     input.title = "input";
-    input.lines = {shape_text(plan.dataset.shape, kTimesSign)};
+    input.lines = {shape_text(plan.dataset.input().dims, kTimesSign)};
     input.family = &family_named("input");
     nodes.push_back(input);
 
     std::unordered_map<std::string, std::size_t> node_of_layer = {{"input", 0}};
-    std::unordered_map<std::string, const plan::Dims*> shape_of = {{"input", &plan.dataset.shape}};
+    std::unordered_map<std::string, const plan::Dims*> shape_of = {
+        {"input", &plan.dataset.input().dims}};
     std::map<std::string, std::vector<std::size_t>> members;
     for (std::size_t i = 0; i < plan.layers.size(); ++i) {
         bool collapsed = false;
