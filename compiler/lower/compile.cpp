@@ -226,8 +226,8 @@ plan::Plan assemble(const CompileRequest& request, std::int64_t live_bytes,
     plan.dataset = request.dataset;
     for (auto* features : {&plan.dataset.inputs, &plan.dataset.targets})
         for (plan::Feature& feature : *features)
-            feature.dtype = feature.kind == plan::LabelKind::classes ? plan::DType::i32
-                                                                     : plan.target.dtype;
+            feature.dtype =
+                feature.kind == plan::LabelKind::classes ? plan::DType::i32 : plan.target.dtype;
     plan.parallel = request.parallel;
     plan.machine = request.machine;
     plan.passes = pass_list(request.disabled_passes);

@@ -63,6 +63,7 @@ class Builder {
         plan_.name = "hand_made";
         plan_.model = "softmax_regression";
         plan_.target.dtype = wish_.dtype;
+        plan_.dataset.input().dtype = wish_.dtype;
         plan_.target.isa = "baseline";
         plan_.target.threads = 2;
         plan_.parallel.data = wish_.parallel;
