@@ -1,6 +1,6 @@
 #pragma once
 /// Which ranks a rank that waits is waiting for, by what all have said of themselves. Decides only;
-/// mpi/roll_call asks them.
+/// mpi/rank_inquiry asks them.
 
 #include <array>
 #include <cstdint>

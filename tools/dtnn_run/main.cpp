@@ -22,8 +22,8 @@
 #include "tools/command_line/program.hpp"
 #include "tools/dtnn_run/allocation_count.hpp"
 #include "tools/dtnn_run/job_notes.hpp"
-#include "tools/dtnn_run/job_words.hpp"
 #include "tools/dtnn_run/launch.hpp"
+#include "tools/dtnn_run/rank_command_line.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "runtime/base/signals.hpp"
-#include "runtime/data/sources/given_samples.hpp"
+#include "runtime/data/sources/prediction_inputs.hpp"
 #include "runtime/report/prediction_file.hpp"
 #include "runtime/report/progress.hpp"
 #include "runtime/train/predict.hpp"
@@ -44,7 +44,7 @@ PredictionFormat format_of(const Options& options) {
 
 /// The file of predictions must not be one of those that they are made from.
 void require_other_output(const Options& options, const plan::Plan& plan,
-                          const GivenSamples* given) {
+                          const PredictionInputs* given) {
     if (options.output.empty() || options.output == "-") return;
     const auto refuse = [&](const std::string& what) {
         throw RunError(
@@ -86,8 +86,8 @@ int predict_command(const Options& options) {
         require_other_output(options, plan, nullptr);
         source = open_dataset(plan);
     } else {
-        auto given = std::make_unique<GivenSamples>(options.input, plan.dataset,
-                                                    std::move(trained.features));
+        auto given = std::make_unique<PredictionInputs>(options.input, plan.dataset,
+                                                        std::move(trained.features));
         require_other_output(options, plan, given.get());
         source = std::move(given);
         tell_notes(*source);

@@ -1,6 +1,6 @@
 #pragma once
 /// A training as one of its ranks does it: from the beginning, or from the newest checkpoint of a
-/// run (train_going_on.cpp), to the files of its end (train_command.cpp).
+/// run (train_resume.cpp), to the files of its end (train_command.cpp).
 
 #include <cstdint>
 #include <optional>

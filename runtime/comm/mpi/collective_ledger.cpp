@@ -13,7 +13,7 @@ namespace dtnn::runtime::mpi {
 namespace {
 
 /// How long ranks are given to say how far they are.
-constexpr double kRollCallSeconds = 1.0;
+constexpr double kInquirySeconds = 1.0;
 /// How long a rank waits for the one that reports to end the job.
 constexpr double kReportSeconds = 6.0;
 /// So many ranks are asked who is to report, one after the other, before a rank does it itself.
@@ -74,7 +74,7 @@ Standing CollectiveLedger::standing() const {
 void CollectiveLedger::answer() {
     const bool late =
         waits_for_ != kNobody && limit_ > 0 && MPI_Wtime() - waits_since_ > kNearlyLate * limit_;
-    roll_.answer(standing(), begun_, late);
+    inquiry_.answer(standing(), begun_, late);
 }
 
 void CollectiveLedger::wait_for(const Position& position, const std::function<bool()>& done,
@@ -115,7 +115,7 @@ void CollectiveLedger::wait_for(const Position& position, MPI_Request& request, 
 bool CollectiveLedger::listen(double seconds, const std::function<bool()>& enough) {
     const double start = MPI_Wtime();
     for (Patience patience; MPI_Wtime() - start < seconds; patience.rest()) {
-        roll_.heard();
+        inquiry_.heard();
         answer();
         move_on();
         if (enough()) return true;
@@ -127,19 +127,19 @@ bool CollectiveLedger::listen(double seconds, const std::function<bool()>& enoug
 /// first rank that answers names. This rank where nobody does; -1 where the operation has ended.
 int CollectiveLedger::find_reporter(const Position& position, const std::function<bool()>& done) {
     for (int asked = 0; asked < std::min(rank_, kMostAsked); ++asked) {
-        if (roll_.reporter() >= 0) break;
+        if (inquiry_.reporter() >= 0) break;
         bool ended = false;
-        roll_.ask(asked, position.number, true);
-        listen(kRollCallSeconds, [&] {
+        inquiry_.ask(asked, position.number, true);
+        listen(kInquirySeconds, [&] {
             ended = done();
-            return ended || roll_.standings()[std::size_t(asked)].newest.number >= 0;
+            return ended || inquiry_.standings()[std::size_t(asked)].newest.number >= 0;
         });
         if (ended) return -1;
-        const Standing& answer = roll_.standings()[std::size_t(asked)];
+        const Standing& answer = inquiry_.standings()[std::size_t(asked)];
         if (answer.newest.number >= 0 && answer.reporter >= 0) return answer.reporter;
     }
-    if (roll_.reporter() < 0) roll_.set_reporter(rank_);
-    return roll_.reporter();
+    if (inquiry_.reporter() < 0) inquiry_.set_reporter(rank_);
+    return inquiry_.reporter();
 }
 
 /// Throws, unless the operation ends while the ranks are asked.
@@ -155,16 +155,16 @@ void CollectiveLedger::call_roll(const Position& position, const std::function<b
                        "see what the other ranks say; parallel.timeout is the limit");
     }
     // It may have answered before, as one of those that were asked who is to report.
-    roll_.ask_all(position.number);
+    inquiry_.ask_all(position.number);
     bool ended = false;
-    listen(kRollCallSeconds, [&] { return ended = done(); });
+    listen(kInquirySeconds, [&] { return ended = done(); });
     if (ended) return;
     failed_ = true;
     throw late(position);
 }
 
 RunError CollectiveLedger::late(const Position& position) const {
-    const std::vector<Standing>& standings = roll_.standings();
+    const std::vector<Standing>& standings = inquiry_.standings();
     const Missing missing = find_missing(rank_, standing(), begun_.at(position.number), standings);
     std::vector<std::string> names;
     for (const int rank : missing.silent)

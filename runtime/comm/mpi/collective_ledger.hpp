@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "runtime/base/run_error.hpp"
-#include "runtime/comm/mpi/roll_call.hpp"
+#include "runtime/comm/mpi/rank_inquiry.hpp"
 #include "runtime/comm/mpi/transfer.hpp"
 
 namespace dtnn::runtime::mpi {
 
 class CollectiveLedger {
   public:
-    /// All ranks make it together (RollCall). `name_of` is what messages call a rank. `seconds` is
-    /// the time limit of a wait; 0: none.
+    /// All ranks make it together (RankInquiry). `name_of` is what messages call a rank. `seconds`
+    /// is the time limit of a wait; 0: none.
     CollectiveLedger(double seconds, std::function<std::string(int)> name_of);
 
     /// This rank begins its next collective. RunError where another thread than the one that made
@@ -45,7 +45,7 @@ class CollectiveLedger {
     /// Whether a wait has ended at the time limit.
     bool failed() const { return failed_; }
     /// All ranks call it, in good order: nothing may be under way.
-    void close() { roll_.close(); }
+    void close() { inquiry_.close(); }
 
   private:
     /// Whether some of what is under way has moved.
@@ -63,7 +63,7 @@ class CollectiveLedger {
     int rank_ = 0;
     int ranks_ = 1;
     std::thread::id thread_ = std::this_thread::get_id();
-    RollCall roll_;
+    RankInquiry inquiry_;
     Position position_;  ///< the newest collective of this rank
     Begun begun_;        ///< the latest ones
     /// The exchange that this rank waits for, and since when; several, where one wait is within

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "tools/dtnn_run/commands/usual_options.hpp"
-#include "tools/dtnn_run/job_words.hpp"
 #include "tools/dtnn_run/more_epochs.hpp"
+#include "tools/dtnn_run/rank_command_line.hpp"
 
 namespace dtnn {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/comm/mpi/roll_call.hpp"
+#include "runtime/comm/mpi/rank_inquiry.hpp"
 
 namespace dtnn::runtime::mpi {
 namespace {
@@ -8,7 +8,7 @@ constexpr int kAnswer = 2;
 
 }  // namespace
 
-RollCall::RollCall() {
+RankInquiry::RankInquiry() {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
     int ranks = 0;
     MPI_Comm_size(comm_, &ranks);
@@ -20,7 +20,7 @@ RollCall::RollCall() {
     MPI_Irecv(&asked_, int(sizeof asked_), MPI_BYTE, MPI_ANY_SOURCE, kQuestion, comm_, &question_);
 }
 
-void RollCall::answer(const Standing& mine, const Begun& begun, bool late) {
+void RankInquiry::answer(const Standing& mine, const Begun& begun, bool late) {
     int sent = 0;
     // One answer at a time: its memory belongs to MPI until it is sent.
     MPI_Test(&reply_sent_, &sent, MPI_STATUS_IGNORE);
@@ -38,7 +38,7 @@ void RollCall::answer(const Standing& mine, const Begun& begun, bool late) {
     MPI_Irecv(&asked_, int(sizeof asked_), MPI_BYTE, MPI_ANY_SOURCE, kQuestion, comm_, &question_);
 }
 
-void RollCall::ask(int rank, std::int64_t number, bool report) {
+void RankInquiry::ask(int rank, std::int64_t number, bool report) {
     const auto at = std::size_t(rank);
     // One that was asked before and has not answered is not asked again: its answer may still come.
     if (answers_[at] != MPI_REQUEST_NULL) return;
@@ -51,12 +51,12 @@ void RollCall::ask(int rank, std::int64_t number, bool report) {
               &questions_[at]);
 }
 
-void RollCall::ask_all(std::int64_t number) {
+void RankInquiry::ask_all(std::int64_t number) {
     for (int rank = 0; rank < int(standings_.size()); ++rank)
         if (rank != rank_) ask(rank, number, false);
 }
 
-bool RollCall::heard() {
+bool RankInquiry::heard() {
     int all = 0;
     MPI_Testall(int(questions_.size()), questions_.data(), &all, MPI_STATUSES_IGNORE);
     // One by one: those that have answered may be asked again while others are silent.
@@ -69,7 +69,7 @@ bool RollCall::heard() {
     return complete;
 }
 
-void RollCall::close() {
+void RankInquiry::close() {
     MPI_Cancel(&question_);
     MPI_Request_free(&question_);
     MPI_Comm_free(&comm_);

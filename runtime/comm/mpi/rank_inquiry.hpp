@@ -12,12 +12,12 @@
 namespace dtnn::runtime::mpi {
 
 /// Ranks answer each other whenever answer() is called: in every wait, and in progress().
-class RollCall {
+class RankInquiry {
   public:
     /// All ranks call it: MPI_Comm_dup.
-    RollCall();
-    RollCall(const RollCall&) = delete;
-    RollCall& operator=(const RollCall&) = delete;
+    RankInquiry();
+    RankInquiry(const RankInquiry&) = delete;
+    RankInquiry& operator=(const RankInquiry&) = delete;
 
     /// Answers a rank that asks, if one does. Cheap. Whoever asks who is to report gets the rank
     /// that has asked this one first, or, where this rank's own time is nearly over (`late`), this

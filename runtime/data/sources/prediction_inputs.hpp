@@ -28,12 +28,12 @@ namespace dtnn::runtime {
 ///
 /// What is wrong with a file is a RunError that names it, the fact and the remedy: of arrays and
 /// folders when they are opened, of images when they are loaded.
-class GivenSamples final : public SampleSource {
+class PredictionInputs final : public SampleSource {
   public:
     /// `feature_names`: what the network's inputs are called in tables, in their order; empty: they
     /// go by their places.
-    GivenSamples(const std::vector<std::string>& paths, const plan::Dataset& dataset,
-                 std::vector<std::string> feature_names = {});
+    PredictionInputs(const std::vector<std::string>& paths, const plan::Dataset& dataset,
+                     std::vector<std::string> feature_names = {});
 
     /// Labels are zeros: nobody knows them.
     void load(Split split, std::int64_t index, Sample& sample) const override;

@@ -1,4 +1,4 @@
-#include "runtime/data/sources/given_samples.hpp"
+#include "runtime/data/sources/prediction_inputs.hpp"
 
 #include <fmt/format.h>
 
@@ -58,8 +58,9 @@ std::string shape_text(const plan::Dims& shape) {
 
 }  // namespace
 
-GivenSamples::GivenSamples(const std::vector<std::string>& paths, const plan::Dataset& dataset,
-                           std::vector<std::string> feature_names)
+PredictionInputs::PredictionInputs(const std::vector<std::string>& paths,
+                                   const plan::Dataset& dataset,
+                                   std::vector<std::string> feature_names)
     : dataset_(dataset),
       shape_(dataset.input().stored_dims.empty() ? dataset.input().dims
                                                  : dataset.input().stored_dims) {
@@ -94,12 +95,12 @@ GivenSamples::GivenSamples(const std::vector<std::string>& paths, const plan::Da
     }
 }
 
-void GivenSamples::add_part(Part part) {
+void PredictionInputs::add_part(Part part) {
     part.first = size(Split::test);
     parts_.push_back(std::move(part));
 }
 
-void GivenSamples::add_folder(const std::string& path) {
+void PredictionInputs::add_folder(const std::string& path) {
     std::vector<std::string> files, passed_over;
     const std::string root = path + (path.ends_with('/') ? "" : "/");
     std::error_code error;
@@ -138,7 +139,7 @@ void GivenSamples::add_folder(const std::string& path) {
     }
 }
 
-void GivenSamples::add_array(const std::string& path) {
+void PredictionInputs::add_array(const std::string& path) {
     const RegularFile file(path);
     Part part{.path = path};
     if (is_zip(file)) {
@@ -176,7 +177,7 @@ void GivenSamples::add_array(const std::string& path) {
     add_part(std::move(part));
 }
 
-void GivenSamples::add_table(const std::string& path) {
+void PredictionInputs::add_table(const std::string& path) {
     if (std::find(shape_.begin(), shape_.end(), 0) != shape_.end())
         throw bad_file(path, "the samples of the plan's dataset are images of several sizes",
                        "give images, or folders of them");
@@ -210,19 +211,19 @@ void GivenSamples::add_table(const std::string& path) {
     add_part(std::move(part));
 }
 
-bool GivenSamples::reads(const std::string& path) const {
+bool PredictionInputs::reads(const std::string& path) const {
     return std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) {
         std::error_code ignored;
         return fs::equivalent(part.path, path, ignored);
     });
 }
 
-std::int64_t GivenSamples::size(Split split) const {
+std::int64_t PredictionInputs::size(Split split) const {
     if (split != Split::test || parts_.empty()) return 0;
     return parts_.back().first + parts_.back().samples;
 }
 
-std::int64_t GivenSamples::resident_bytes() const {
+std::int64_t PredictionInputs::resident_bytes() const {
     std::int64_t bytes = 0;
     for (const Part& part : parts_)
         bytes += std::int64_t(part.array.bytes.capacity()) +
@@ -230,7 +231,7 @@ std::int64_t GivenSamples::resident_bytes() const {
     return bytes;
 }
 
-const GivenSamples::Part& GivenSamples::part_of(std::int64_t index) const {
+const PredictionInputs::Part& PredictionInputs::part_of(std::int64_t index) const {
     // The last one that does not begin behind it: parts without samples are passed over.
     const auto behind =
         std::upper_bound(parts_.begin(), parts_.end(), index,
@@ -238,12 +239,12 @@ const GivenSamples::Part& GivenSamples::part_of(std::int64_t index) const {
     return *std::prev(behind);
 }
 
-std::string GivenSamples::name_of(Split, std::int64_t index) const {
+std::string PredictionInputs::name_of(Split, std::int64_t index) const {
     const Part& part = part_of(index);
     return part.several ? fmt::format("{}[{}]", part.path, index - part.first) : part.path;
 }
 
-void GivenSamples::load_elements(const Part& part, std::int64_t index, Sample& sample) const {
+void PredictionInputs::load_elements(const Part& part, std::int64_t index, Sample& sample) const {
     const NpyHeader& header = part.array.header;
     const char* const from =
         part.array.bytes.data() + header.begin +
@@ -263,7 +264,7 @@ void GivenSamples::load_elements(const Part& part, std::int64_t index, Sample& s
     });
 }
 
-void GivenSamples::load_image(const Part& part, Sample& sample) const {
+void PredictionInputs::load_image(const Part& part, Sample& sample) const {
     if (shape_[0] != 1 && shape_[0] != 3 && shape_[0] != 0) {
         throw bad_file(
             part.path,
@@ -285,7 +286,7 @@ void GivenSamples::load_image(const Part& part, Sample& sample) const {
     decode_image(sample.packed, part.path, limits_, sample);
 }
 
-void GivenSamples::load(Split, std::int64_t index, Sample& sample) const {
+void PredictionInputs::load(Split, std::int64_t index, Sample& sample) const {
     const Part& part = part_of(index);
     if (part.table) {
         part.table->load(Split::train, index - part.first, sample);

@@ -1,4 +1,4 @@
-#include "tools/dtnn_run/job_words.hpp"
+#include "tools/dtnn_run/rank_command_line.hpp"
 
 #include <fmt/format.h>
 
