@@ -29,6 +29,23 @@ const std::vector<std::string> kSpecs = {"specs"};
 
 using Shapes = std::map<std::string, plan::Dims>;
 
+/// Adds the tensors of `conv1 64x3x7x7`, `fc 10x64 bias` or `bn1 64 norm`.
+void add_module(Shapes& shapes, const std::string& within, const std::string& text) {
+    std::istringstream words(text);
+    std::string name, shape, kind;
+    words >> name >> shape >> kind;
+    const std::string module = within + name;
+    plan::Dims dims;
+    std::istringstream extents(shape);
+    for (std::string extent; std::getline(extents, extent, 'x');)
+        dims.push_back(std::stoll(extent));
+    shapes[module + ".weight"] = dims;
+    if (!kind.empty()) shapes[module + ".bias"] = {dims[0]};
+    if (kind != "norm") return;
+    shapes[module + ".running_mean"] = shapes[module + ".running_var"] = dims;
+    shapes[module + ".num_batches_tracked"] = {};
+}
+
 /// The tensors of each model, by our name: those that load_state_dict() wants, in its order.
 std::map<std::string, Shapes> their_models() {
     std::map<std::string, Shapes> models;
@@ -36,23 +53,15 @@ std::map<std::string, Shapes> their_models() {
     Shapes* at = nullptr;
     for (std::string line; std::getline(file, line);) {
         if (line.empty() || line.front() == '#') continue;
-        std::istringstream words(line);
-        std::string module, shape, kind;
-        words >> module >> shape >> kind;
-        if (module.front() == '[') {
-            at = &models[module.substr(1)];
+        if (line.front() == '[') {
+            at = &models[line.substr(1, line.find(' ') - 1)];
             continue;
         }
         REQUIRE(at != nullptr);
-        plan::Dims dims;
-        std::istringstream extents(shape);
-        for (std::string extent; std::getline(extents, extent, 'x');)
-            dims.push_back(std::stoll(extent));
-        (*at)[module + ".weight"] = dims;
-        if (!kind.empty()) (*at)[module + ".bias"] = {dims[0]};
-        if (kind != "norm") continue;
-        (*at)[module + ".running_mean"] = (*at)[module + ".running_var"] = dims;
-        (*at)[module + ".num_batches_tracked"] = {};
+        const std::string within = line.substr(0, line.find(": "));
+        std::istringstream modules(line.substr(within.size() + 2));
+        for (std::string module; std::getline(modules, module, ',');)
+            add_module(*at, within == "." ? "" : within + ".", module);
     }
     return models;
 }

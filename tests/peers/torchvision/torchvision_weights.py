@@ -13,6 +13,7 @@ It needs torch, torchvision, safetensors and numpy, says so and ends with 77 whe
 for the largest model. The programs are those of DTNN_BIN, else of build/release/bin."""
 
 import argparse
+import itertools
 import json
 import os
 import subprocess
@@ -153,16 +154,22 @@ def check(name, theirs, folder):
 
 
 def modules_of(model):
-    """A line for each module that has parameters: its name, the shape of its weights, and `bias` or `norm`."""
-    lines = []
+    """The modules that have parameters: their name, the shape of the weights, and `bias` or `norm`."""
+    modules = []
     for name, module in model.named_modules():
         own = dict(module.named_parameters(recurse=False))
         if not own:
             continue
         shape = "x".join(map(str, own["weight"].shape))
         norm = isinstance(module, torch.nn.BatchNorm2d)
-        lines.append(f"{name} {shape}" + (" norm" if norm else " bias" if "bias" in own else ""))
-    return lines
+        modules.append((name, shape + (" norm" if norm else " bias" if "bias" in own else "")))
+    return modules
+
+
+def lines_of(modules):
+    """A line for the modules, one behind the other, that stand within the same one."""
+    for within, inner in itertools.groupby(modules, lambda module: module[0].rpartition(".")[0]):
+        yield f"{within or '.'}: " + ", ".join(f"{name.rpartition('.')[2]} {rest}" for name, rest in inner)
 
 
 class TinyResidual(torch.nn.Module):
@@ -231,10 +238,11 @@ def write():
     """What the tests that have no torchvision read."""
     with open(os.path.join(HERE, "modules.txt"), "w", encoding="utf-8") as file:
         file.write(f"# The modules of torchvision {torchvision.__version__}, written by torchvision_weights.py --write:"
-                   " the module, the shape of its weight, and whether it has a bias or is a batch norm.\n")
+                   " of each model its modules, a line for those within the same one: the name, the shape of the weight,"
+                   " and whether there is a bias or it is a batch norm.\n")
         for ours, theirs in shipped_models().items():
             with torch.device("meta"):
-                lines = modules_of(build(theirs, True))
+                lines = lines_of(modules_of(build(theirs, True)))
             file.write(f"\n[{ours} {theirs}]\n" + "\n".join(lines) + "\n")
     torch.manual_seed(17)
     write_tiny("tiny_residual", TinyResidual(5, BasicBlock), 32)
