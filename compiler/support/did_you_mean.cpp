@@ -38,7 +38,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kShorten
 }};
 
 /// What other frameworks call single parts of names: `kaiming_uniform`, `drop_rate`. Whole names:
-/// other_words.def.
+/// other_words.txt.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kPartSynonyms = {{
     {"kaiming", "he"},
     {"xavier", "glorot"},

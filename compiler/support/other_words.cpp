@@ -3,16 +3,46 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
+
+#include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {
 namespace {
 
-constexpr OtherWord kWords[] = {
-#define DTNN_WORD(kind, tools, word, ours, remark) {tools, word, WordKind::kind, ours, remark},
-#include "compiler/support/other_words.def"
-#undef DTNN_WORD
-};
+constexpr std::string_view kText =
+#include "compiler/support/other_words.txt"
+    ;
+
+constexpr std::array<std::string_view, 9> kKinds = {"layer",     "field",        "optimizer",
+                                                    "loss",      "metric",       "schedule",
+                                                    "transform", "augmentation", "value"};
+
+/// Takes what stands before `separator`, or all, off the front of `rest`.
+std::string_view take(std::string_view& rest, std::string_view separator) {
+    const std::size_t end = std::min(rest.find(separator), rest.size());
+    const std::string_view taken = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + separator.size(), rest.size()));
+    return taken;
+}
+
+OtherWord read_word(std::string_view line) {
+    constexpr std::string_view kColumn = " | ";
+    const auto kind = std::find(kKinds.begin(), kKinds.end(), take(line, kColumn));
+    DTNN_CHECK(kind != kKinds.end());
+    const auto column = [&] {
+        const std::string_view text = take(line, kColumn);
+        return text == "-" ? std::string_view() : text;
+    };
+    OtherWord word;
+    word.kind = WordKind(kind - kKinds.begin());
+    word.tools = column();
+    word.word = column();
+    word.ours = column();
+    word.remark = line;
+    return word;
+}
 
 /// Letters and digits, small: of `nn.Conv2d(3, 8)` conv2d.
 std::string plain_form(std::string_view word) {
@@ -29,27 +59,23 @@ std::string plain_form(std::string_view word) {
     return plain;
 }
 
-std::vector<std::string_view> tools_of(const OtherWord& word) {
-    std::vector<std::string_view> tools;
-    std::string_view rest = word.tools;
-    while (!rest.empty()) {
-        const std::size_t comma = std::min(rest.find(", "), rest.size());
-        tools.push_back(rest.substr(0, comma));
-        rest.remove_prefix(std::min(comma + 2, rest.size()));
-    }
-    return tools;
-}
-
 }  // namespace
 
 std::span<const OtherWord> other_words() {
-    return kWords;
+    static const auto words = [] {
+        std::vector<OtherWord> list;
+        for (std::string_view rest = kText; !rest.empty();)
+            if (const std::string_view line = take(rest, "\n"); !line.empty())
+                list.push_back(read_word(line));
+        return list;
+    }();
+    return words;
 }
 
 std::vector<const OtherWord*> find_other_words(std::string_view word) {
     static const auto index = [] {
         std::unordered_map<std::string, std::vector<const OtherWord*>> by_form;
-        for (const OtherWord& one : kWords)
+        for (const OtherWord& one : other_words())
             by_form[plain_form(one.word)].push_back(&one);
         return by_form;
     }();
@@ -60,8 +86,8 @@ std::vector<const OtherWord*> find_other_words(std::string_view word) {
 
 namespace {
 
-/// Of the lines about the word that `fits` takes, the first: of those that are written just so, if
-/// there are such, for what differs in its capitals is mostly another tool's.
+/// The first of the lines about the word that `fits` takes; those that are written just so go
+/// first, for what differs in its capitals is mostly another tool's.
 template <class Fits>
 const OtherWord* best_of(std::string_view word, const Fits& fits) {
     const OtherWord* best = nullptr;
@@ -71,6 +97,14 @@ const OtherWord* best_of(std::string_view word, const Fits& fits) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> tools_of(const OtherWord& word) {
+    std::vector<std::string_view> tools;
+    std::string_view rest = word.tools;
+    while (!rest.empty())
+        tools.push_back(take(rest, ", "));
+    return tools;
+}
 
 std::string tools_text(const OtherWord& word) {
     return fmt::format("{}", fmt::join(tools_of(word), " and "));

@@ -1,6 +1,6 @@
 #pragma once
-/// What other tools call things: other_words.def, as data. Suggestions, the help of diagnostics,
-/// `dtnnc explain` and the page docs/reference/other_tools.md read it.
+/// What other tools call things: the lines of other_words.txt. Suggestions, the help of diagnostics
+/// and `dtnnc explain` read them.
 
 #include <optional>
 #include <span>
@@ -48,6 +48,7 @@ std::string help_by_remark(std::string_view word);
 /// What a word is here at all, where it does not belong. Empty: nothing is known.
 std::string help_elsewhere(std::string_view word);
 
+std::vector<std::string_view> tools_of(const OtherWord& word);
 /// "PyTorch and Keras"
 std::string tools_text(const OtherWord& word);
 

@@ -77,8 +77,10 @@ class ReferencePages(CommandTest):
                  "kind: machine\n%s\n": "memory"}
         form = {word: text for text, words in homes.items() for word in words.split()}
         lines = 0
-        for line in sorted(set(re.findall(r"`((?:- )?\w+: [^`]+|- \w+)`", texts(PAGES)["other_tools.md"]))):
-            whole = line.replace("\\|", "|").replace("[...]", "[relu]").replace("...", "1")
+        with open(os.path.join(ROOT, "compiler", "support", "other_words.txt"), encoding="utf-8") as file:
+            words = file.read()
+        for line in sorted(set(re.findall(r"`((?:- )?\w+: [^`\n]+|- \w+)`", words))):
+            whole = line.replace("[...]", "[relu]").replace("...", "1")
             text = layers if whole.startswith("- ") else form.get(whole.split(":")[0])
             if text is None:
                 continue  # a field of a map that the remark names
@@ -97,6 +99,14 @@ class ReferencePages(CommandTest):
 
 
 class Explain(CommandTest):
+    def test_a_tool_is_explained_by_all_its_words(self):
+        for name in ("Keras", "keras"):
+            text = self.expect(self.dtnnc("explain", name), 0).stdout
+            self.assertRegex(text, "(?m)^  Conv2DTranspose +conv2d_transpose$")
+            self.assertRegex(text, "(?m)^  GlobalMaxPooling2D +global_max_pool2d: it gives an image of one pixel")
+            self.assertNotIn("ConvTranspose2d", text)
+        self.expect(self.dtnnc("explain", "Hugging Face"), 0, "num_train_epochs")
+
     def words(self):
         """Every word of the lists: (group, word)."""
         listed = json.loads(self.expect(self.dtnnc("explain", "--format", "json"), 0).stdout)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.hpp"
 #include "compiler/frontend/explain/field_text.hpp"
 #include "compiler/frontend/explain/language_words.hpp"
 #include "compiler/frontend/tables/components.hpp"
@@ -109,6 +110,34 @@ Topic explain_other(const OtherWord& word) {
                  word.tools.empty() ? "a word that people look for"
                                     : fmt::format("a word of {}", tools_text(word)),
                  text);
+}
+
+bool is_of(const OtherWord& word, const std::string& tool) {
+    const std::vector<std::string_view> tools = tools_of(word);
+    return std::find(tools.begin(), tools.end(), tool) != tools.end();
+}
+
+/// Tools in the order in which the table names them.
+const std::vector<std::string>& all_tools() {
+    static const auto names = [] {
+        std::vector<std::string> list;
+        for (const OtherWord& word : other_words())
+            for (const std::string_view tool : tools_of(word))
+                if (std::find(list.begin(), list.end(), tool) == list.end())
+                    list.emplace_back(tool);
+        return list;
+    }();
+    return names;
+}
+
+Topic explain_tool(const std::string& tool) {
+    std::string text = "What its words are here:\n\n";
+    for (const OtherWord& word : other_words()) {
+        if (!is_of(word, tool)) continue;
+        const char* colon = word.ours.empty() || word.remark.empty() ? "" : ": ";
+        text += fmt::format("  {:<28} {}{}{}\n", word.word, word.ours, colon, word.remark);
+    }
+    return topic(tool, "another tool", text);
 }
 
 Topic explain_initializer(std::string_view name) {
@@ -279,6 +308,8 @@ std::vector<Topic> topics_of(const std::string& word) {
             found.push_back(explain_kernel(kernel));
     add_fields(word, found);
     if (found.empty()) add_choices(word, found);
+    for (const std::string& tool : all_tools())
+        if (lower(tool) == lower(word)) found.push_back(explain_tool(tool));
     for (const OtherWord* other : find_other_words(word))
         if ((!other->tools.empty() || other->ours.empty()) && other->ours != word)
             found.push_back(explain_other(*other));
@@ -311,6 +342,7 @@ std::vector<TopicGroup> topic_groups() {
     groups.push_back({"passes", passes});
     groups.push_back({"operators of the compiler's own", inner});
     groups.push_back({"kernels", kernels});
+    groups.push_back({"other tools, whose words are known", all_tools()});
     return groups;
 }
 
