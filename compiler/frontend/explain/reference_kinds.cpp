@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/frontend/expand/expansion_count.hpp"
 #include "compiler/frontend/explain/field_text.hpp"
 #include "compiler/frontend/explain/language_words.hpp"
@@ -48,20 +50,26 @@ std::string model_sections() {
                               kMaximumFormulaDepth);
 }
 
-std::string members_of(const ComponentSet& set) {
-    std::string text;
-    for (const ComponentInfo& member : set.members) {
-        text +=
-            fmt::format("\n### `{}`\n\n{}\n\n{}", member.name, member.doc, yaml(member.example));
-        if (!member.fields->empty())
-            text += "\nIts fields:\n\n" + fields_markdown(*member.fields, kInitializersPage);
-    }
-    return text;
+std::string set_path(const ComponentSet& set) {
+    std::string path = fmt::format("sets/{}.md", set.plural);
+    std::replace(path.begin(), path.end(), ' ', '_');
+    return path;
+}
+
+/// Where the members of sets are described.
+std::string links_to(const std::vector<const ComponentSet*>& sets) {
+    std::string text = "\nThe";
+    for (std::size_t i = 0; i < sets.size(); ++i)
+        text += fmt::format("{} [{}](../{})",
+                            i == 0                ? ""
+                            : i + 1 < sets.size() ? ","
+                                                  : " and",
+                            sets[i]->plural, set_path(*sets[i]));
+    return text + " have pages of their own.\n";
 }
 
 std::string training_sections() {
-    std::string text = "\n## Optimizers\n" + members_of(optimizers()) +
-                       "\nTheir formulas: [operators of the graph](../../operators.md).\n" +
+    std::string text = links_to({&optimizers(), &losses(), &metrics(), &schedules()}) +
                        "\n## `groups`\n\nAn entry takes fields of the training's optimizer, which "
                        "then count for its parameters, and:\n\n" +
                        fields_markdown(group_table(), kInitializersPage);
@@ -69,8 +77,7 @@ std::string training_sections() {
                                       {"average", &average_table()},
                                       {"checkpoint", &checkpoint_table()}})
         text += fmt::format("\n## `{}`\n\n{}", name, fields_markdown(*table, kInitializersPage));
-    return text + "\n## Losses\n" + members_of(losses()) + "\n## Metrics\n" +
-           members_of(metrics()) + "\n## Schedules\n" + members_of(schedules());
+    return text;
 }
 
 std::string unit_list(std::string_view unit) {
@@ -78,11 +85,6 @@ std::string unit_list(std::string_view unit) {
     for (const std::string& name : units_of(unit))
         text += fmt::format("{}`{}`", text.empty() ? "" : ", ", name);
     return text;
-}
-
-std::string dataset_sections() {
-    return "\n## Types\n" + members_of(dataset_types()) + "\n## Transforms\n" +
-           members_of(transforms()) + "\n## Augmentations\n" + members_of(augmentations());
 }
 
 std::string machine_sections() {
@@ -109,7 +111,7 @@ FieldTable dataset_fields() {
 std::string sections_of(std::string_view kind) {
     if (kind == "model") return model_sections();
     if (kind == "training") return training_sections();
-    if (kind == "dataset") return dataset_sections();
+    if (kind == "dataset") return links_to({&dataset_types(), &transforms(), &augmentations()});
     if (kind == "machine") return machine_sections();
     if (kind == "job")
         return "\n## `kernels`\n\n" + fields_markdown(kernel_wish_table(), kInitializersPage) +
@@ -138,6 +140,28 @@ std::vector<ReferencePage> kind_pages() {
             fields_markdown(kind.name == "dataset" ? dataset_fields() : *kind.fields,
                             kInitializersPage),
             sections_of(kind.name));
+        pages.push_back(std::move(page));
+    }
+    return pages;
+}
+
+std::vector<ReferencePage> set_pages() {
+    std::vector<ReferencePage> pages;
+    for (const ComponentSet* set : component_sets()) {
+        std::string title(set->plural);
+        title[0] = char(title[0] - 'a' + 'A');
+        ReferencePage page{set_path(*set), "Members of sets", std::string(set->plural), "", ""};
+        page.text = fmt::format("{}\n# {}\n", kGeneratedLine, title);
+        for (const ComponentInfo& member : set->members) {
+            page.summary += fmt::format("{}`{}`", page.summary.empty() ? "" : ", ", member.name);
+            page.text +=
+                fmt::format("\n## `{}`\n\n{}\n\n{}", member.name, member.doc, yaml(member.example));
+            if (!member.fields->empty())
+                page.text +=
+                    "\nIts fields:\n\n" + fields_markdown(*member.fields, kInitializersPage);
+        }
+        if (set == &optimizers())
+            page.text += "\nTheir formulas: [operators of the graph](../../operators.md).\n";
         pages.push_back(std::move(page));
     }
     return pages;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <utility>
 
@@ -12,7 +11,6 @@
 #include "compiler/frontend/explain/reference_operators.hpp"
 #include "compiler/ops/initializers.hpp"
 #include "compiler/support/diagnostics.hpp"
-#include "compiler/support/other_words.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -55,80 +53,6 @@ ReferencePage diagnostics_page() {
     return page;
 }
 
-/// Those with a column of their own; others stand with their words in one.
-constexpr std::array<std::string_view, 4> kTools = {"Keras", "PyTorch", "Caffe", "PyDTNN"};
-
-bool is_of(const OtherWord& word, std::string_view tool) {
-    return (", " + std::string(word.tools) + ",").find(fmt::format(", {},", tool)) !=
-           std::string::npos;
-}
-
-/// The words among `words`, of a tool that has a column, or of the others with their tools.
-std::string words_cell(const std::vector<const OtherWord*>& words, std::string_view tool) {
-    std::string cell;
-    for (const OtherWord* word : words) {
-        const bool known = std::any_of(kTools.begin(), kTools.end(),
-                                       [&](std::string_view one) { return is_of(*word, one); });
-        if (tool.empty() ? known : !is_of(*word, tool)) continue;
-        cell += fmt::format("{}`{}`{}", cell.empty() ? "" : ", ", word->word,
-                            tool.empty() ? fmt::format(" ({})", tools_text(*word)) : "");
-    }
-    return cell;
-}
-
-/// A table of the words of one kind: a line for each of ours, a column for each tool.
-std::string words_table(WordKind kind, std::string_view title) {
-    std::vector<std::pair<std::string_view, std::vector<const OtherWord*>>> lines;
-    for (const OtherWord& word : other_words()) {
-        if (word.kind != kind || word.tools.empty() || word.ours.empty()) continue;
-        auto line = std::find_if(lines.begin(), lines.end(),
-                                 [&](const auto& one) { return one.first == word.ours; });
-        if (line == lines.end())
-            line = lines.insert(lines.end(), {word.ours, std::vector<const OtherWord*>()});
-        line->second.push_back(&word);
-    }
-    std::string text =
-        fmt::format("\n## {}\n\n| here | {} | others | |\n|---|---|---|---|---|---|---|\n", title,
-                    fmt::join(kTools, " | "));
-    for (const auto& [name, words] : lines) {
-        text += fmt::format("| `{}` |", name);
-        for (const std::string_view tool : kTools)
-            text += fmt::format(" {} |", words_cell(words, tool));
-        text += fmt::format(" {} |", words_cell(words, ""));
-        std::string remarks;
-        for (const OtherWord* word : words)
-            if (!word->remark.empty())
-                remarks += fmt::format("{}`{}`: {}", remarks.empty() ? "" : "; ", word->word,
-                                       word->remark);
-        text += fmt::format(" {} |\n", markdown_cell(remarks));
-    }
-    return text;
-}
-
-ReferencePage other_tools_page() {
-    ReferencePage page{
-        "other_tools.md", "Shared lists", "words of other tools",
-        "what Keras, PyTorch, Caffe, PyDTNN and others call things, and what they are here", ""};
-    page.text = fmt::format(
-        "{}\n# Words of other tools\n\nA spec that has one of these words is answered with the "
-        "word on the left, and `dtnnc explain WORD` knows them: `dtnnc explain kernel_size`.\n",
-        kGeneratedLine);
-    constexpr std::pair<WordKind, std::string_view> kTitles[] = {
-        {WordKind::layer, "Layers"},         {WordKind::field, "Fields"},
-        {WordKind::optimizer, "Optimizers"}, {WordKind::loss, "Losses"},
-        {WordKind::metric, "Metrics"},       {WordKind::schedule, "Schedules"},
-        {WordKind::transform, "Transforms"}, {WordKind::augmentation, "Augmentations"},
-        {WordKind::value, "Values"}};
-    for (const auto& [kind, title] : kTitles)
-        page.text += words_table(kind, title);
-    page.text += "\n## Not needed, or not here\n\n| word | of | |\n|---|---|---|\n";
-    for (const OtherWord& word : other_words())
-        if (word.ours.empty() && !word.tools.empty())
-            page.text += fmt::format("| `{}` | {} | {} |\n", word.word, tools_text(word),
-                                     markdown_cell(word.remark));
-    return page;
-}
-
 }  // namespace
 
 const std::string_view kGeneratedLine =
@@ -147,11 +71,11 @@ std::vector<ReferencePage> reference_pages(const DescribeTraining& training) {
     const auto append = [&](std::vector<ReferencePage> more) {
         std::move(more.begin(), more.end(), std::back_inserter(pages));
     };
+    append(set_pages());
     append(operator_pages(training));
     append(block_pages());
     pages.push_back(initializers_page());
     pages.push_back(diagnostics_page());
-    pages.push_back(other_tools_page());
     return pages;
 }
 
