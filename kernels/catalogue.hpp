@@ -71,7 +71,6 @@ std::int64_t workspace_bytes(const KernelInfo& kernel, const Problem& problem);
 std::string_view revision();
 
 std::string_view name_of(Isa isa);
-std::string_view name_of(DType dtype);  ///< as plans have it
 bool parse_isa(std::string_view text, Isa& isa);
 Isa host_isa();  ///< the best that this processor and operating system support
 

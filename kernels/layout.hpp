@@ -8,15 +8,6 @@
 
 namespace dtnn::kernels {
 
-/// Elements between neighbours along each logical axis.
-Dims strides_of(const TensorDesc& tensor);
-
-/// [N,C,H,W] stored N,H,W,C, or [N,C]; axes of one element do not matter.
-bool is_channels_last(const TensorDesc& tensor);
-bool is_row_major(const TensorDesc& tensor);
-/// Both tensors have the same shape and keep every element at the same place.
-bool same_layout(const TensorDesc& a, const TensorDesc& b);
-
 /// A tensor of rank 2 to 4 as an image: missing axes have one element.
 struct ImageLayout {
     std::int64_t batch = 1, channels = 1, height = 1, width = 1;

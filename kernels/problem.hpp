@@ -3,26 +3,16 @@
 /// asks the catalogue about problems, the runtime binds kernels to them; neither knows more about a
 /// kernel than this.
 
-#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <stdexcept>
 #include <string>
-#include <variant>
 #include <vector>
+
+#include "base/tensor/attributes.hpp"
+#include "base/tensor/tensor_type.hpp"
 
 namespace dtnn::kernels {
 
-enum class DType { f32, f64, i32, i64, u8, bf16, fp16 };
-/// What values of the type may be stored in: 16 bits.
-constexpr bool is_reduced(DType dtype) {
-    return dtype == DType::bf16 || dtype == DType::fp16;
-}
-/// The type of what stands beside values of this type and is never rounded to 16 bits: parameters,
-/// their gradients, statistics.
-constexpr DType wide_of(DType dtype) {
-    return is_reduced(dtype) ? DType::f32 : dtype;
-}
 /// What a processor has, each with all before it. The last two have instructions for products of
 /// bfloat16 beside the vectors of avx512: a plan names them only where its products are such.
 enum class Isa { baseline, avx2, avx512, avx512_bf16, amx };
@@ -31,22 +21,7 @@ constexpr Isa vectors_of(Isa isa) {
     return isa > Isa::avx512 ? Isa::avx512 : isa;
 }
 
-using Dims = std::vector<std::int64_t>;
-/// The physical order of the logical axes, outermost first; empty means row-major.
-using Order = std::vector<int>;
-/// Structurally the plan's attributes: the same standard types, so that a map passes through
-/// unchanged.
-using AttributeValue = std::variant<bool, std::int64_t, double, std::string,
-                                    std::vector<std::int64_t>, std::vector<double>>;
-using Attributes = std::map<std::string, AttributeValue>;
-
-struct TensorDesc {
-    DType dtype = DType::f32;
-    Dims dims;  ///< logical: N,C,H,W; filters F,C/groups,KH,KW; dense weights K,units
-    Order order;
-    std::int64_t elements() const;
-    std::int64_t bytes() const;
-};
+using TensorDesc = TensorType;
 
 /// "adam_update lacks its attribute `beta1`"
 class MissingAttribute : public std::runtime_error {
@@ -73,7 +48,7 @@ struct Problem {
     bool strict = false;
     LoopFunction loop = nullptr;  ///< for the expression; null: it is interpreted. Outlives kernels
 
-    /// Sets dtype: the one of 16 bits that an operand has, else `floating`, the plan's.
+    /// Sets dtype: the one of 16 bits that an operand has, else `floating`, the target's.
     void set_dtype(DType floating);
 
     /// Attributes that the operator always has: throw MissingAttribute. Their defaults stand in the
@@ -90,6 +65,18 @@ struct Problem {
     std::vector<std::int64_t> integers(const char* name) const;  ///< absent: empty
     std::vector<double> reals(const char* name) const;           ///< absent: empty
 };
+
+/// What a plan's target says of all its problems.
+struct ProblemTarget {
+    DType dtype = DType::f32;  ///< of values that are not reduced to 16 bits
+    int threads = 1;
+    Isa isa = Isa::baseline;
+    bool strict = false;
+};
+
+/// The problem of a step, for who chooses a kernel and for who binds it.
+Problem problem_of(std::string op, Attributes attributes, std::vector<TensorDesc> sources,
+                   std::vector<TensorDesc> destinations, const ProblemTarget& target);
 
 /// Whether an expression, the attribute of that name, is the end of a step that is about more.
 bool has_written_epilogue(const Problem& problem);

@@ -1,55 +1,14 @@
 #pragma once
-/// The closed sets of a plan: each an enum and, beside it, the words that stand for its values in
-/// plans, specs and messages. These words are written and read here and nowhere else.
+/// The closed sets of a plan: each an enum and, beside it, its words (base/enum_names.hpp).
 
-#include <concepts>
-#include <cstddef>
 #include <cstdint>
-#include <iterator>
-#include <string>
-#include <string_view>
+
+#include "base/enum_names.hpp"
 
 namespace dtnn::plan {
 
-/// `names`: the words of an enum, in the order of its values, which count from 0.
-template <class Enum>
-struct EnumNames;
-
-template <class Enum>
-concept NamedEnum = requires {
-    EnumNames<Enum>::names;
-};
-
-template <NamedEnum Enum>
-constexpr const char* name_of(Enum value) {
-    return EnumNames<Enum>::names[std::size_t(value)];
-}
-
-/// Sets `value` to the one of this name; false, and nothing is set, when there is none.
-template <NamedEnum Enum>
-constexpr bool parse_name(std::string_view name, Enum& value) {
-    for (std::size_t i = 0; i < std::size(EnumNames<Enum>::names); ++i)
-        if (name == EnumNames<Enum>::names[i]) {
-            value = static_cast<Enum>(i);
-            return true;
-        }
-    return false;
-}
-
-enum class DType { f32, f64, i32, i64, u8, bf16, fp16 };
-template <>
-struct EnumNames<DType> {
-    static constexpr const char* names[] = {"f32", "f64", "i32", "i64", "u8", "bf16", "fp16"};
-};
-/// What values of the type may be stored in: 16 bits.
-constexpr bool is_reduced(DType dtype) {
-    return dtype == DType::bf16 || dtype == DType::fp16;
-}
-/// The type of what stands beside values of this type and is never rounded to 16 bits: parameters,
-/// their gradients, statistics.
-constexpr DType wide_of(DType dtype) {
-    return is_reduced(dtype) ? DType::f32 : dtype;
-}
+using dtnn::name_of;
+using dtnn::parse_name;
 
 /// What is rounded, beside the dtype that parameters, losses and updates have.
 ///     full           nothing more
@@ -58,10 +17,9 @@ constexpr DType wide_of(DType dtype) {
 ///     bf16           the values between layers and their gradients, and the weights that they are
 ///     fp16           multiplied with; sums are taken in f32: devices
 enum class Compute : std::uint8_t { full, tf32, bf16_products, bf16, fp16 };
-template <>
-struct EnumNames<Compute> {
-    static constexpr const char* names[] = {"full", "tf32", "bf16_products", "bf16", "fp16"};
-};
+constexpr auto names_of(Compute) {
+    return std::to_array<const char*>({"full", "tf32", "bf16_products", "bf16", "fp16"});
+}
 
 /// How numbers of a plan for a CPU behave where that costs time.
 ///     fast     subnormal numbers, operands and results alike, are 0: they decay out of momenta and
@@ -70,19 +28,17 @@ struct EnumNames<Compute> {
 ///     strict   IEEE 754 to the letter; kernels whose rounding differs from a plain sum's by more
 ///              than its order are not chosen
 enum class Numerics : std::uint8_t { fast, strict };
-template <>
-struct EnumNames<Numerics> {
-    static constexpr const char* names[] = {"fast", "strict"};
-};
+constexpr auto names_of(Numerics) {
+    return std::to_array<const char*>({"fast", "strict"});
+}
 
 /// The role of a region of the arena. Parameters, states and inputs are persistent: they live
 /// through the whole run.
 enum class BufferRole { parameter, state, input, transient, workspace, ahead };
-template <>
-struct EnumNames<BufferRole> {
-    static constexpr const char* names[] = {"parameter", "state",     "input",
-                                            "transient", "workspace", "ahead"};
-};
+constexpr auto names_of(BufferRole) {
+    return std::to_array<const char*>(
+        {"parameter", "state", "input", "transient", "workspace", "ahead"});
+}
 
 /// What a program computes. Programs of one kind differ in their batch only.
 ///     train        a batch, and an update by its gradients and those that were added up before
@@ -91,27 +47,24 @@ struct EnumNames<BufferRole> {
 ///     predict      predictions of a batch
 ///     synchronise  the average of the weights that ranks move on their own (Parallel::local_steps)
 enum class ProgramKind { train, accumulate, evaluate, predict, synchronise };
-template <>
-struct EnumNames<ProgramKind> {
-    static constexpr const char* names[] = {"train", "accumulate", "evaluate", "predict",
-                                            "synchronise"};
-};
+constexpr auto names_of(ProgramKind) {
+    return std::to_array<const char*>(
+        {"train", "accumulate", "evaluate", "predict", "synchronise"});
+}
 
 /// What batch norm, dropout and the like mean in a program.
 enum class ProgramPhase { training, inference };
-template <>
-struct EnumNames<ProgramPhase> {
-    static constexpr const char* names[] = {"training", "inference"};
-};
+constexpr auto names_of(ProgramPhase) {
+    return std::to_array<const char*>({"training", "inference"});
+}
 
 /// The part of a training step that a step of a program belongs to.
 /// recompute: of forward once more, in backward, for want of memory.
 enum class StepPhase : std::uint8_t { forward, backward, update, metric, communication, recompute };
-template <>
-struct EnumNames<StepPhase> {
-    static constexpr const char* names[] = {"forward", "backward",      "update",
-                                            "metric",  "communication", "recompute"};
-};
+constexpr auto names_of(StepPhase) {
+    return std::to_array<const char*>(
+        {"forward", "backward", "update", "metric", "communication", "recompute"});
+}
 
 /// What a program is fed before each batch.
 ///     feature        an array of each sample, which the network reads
@@ -133,11 +86,10 @@ enum class InputRole : std::uint8_t {
     position,
     share
 };
-template <>
-struct EnumNames<InputRole> {
-    static constexpr const char* names[] = {"feature",      "target",   "learning_rate", "update",
-                                            "batch_weight", "position", "share"};
-};
+constexpr auto names_of(InputRole) {
+    return std::to_array<const char*>(
+        {"feature", "target", "learning_rate", "update", "batch_weight", "position", "share"});
+}
 
 /// What a value is that persists.
 ///     weight            weights, biases and the like, trainable or frozen
@@ -155,18 +107,16 @@ enum class ParameterKind : std::uint8_t {
     average,
     residual
 };
-template <>
-struct EnumNames<ParameterKind> {
-    static constexpr const char* names[] = {"weight",       "moving_statistic", "optimizer_state",
-                                            "gradient_sum", "average",          "residual"};
-};
+constexpr auto names_of(ParameterKind) {
+    return std::to_array<const char*>(
+        {"weight", "moving_statistic", "optimizer_state", "gradient_sum", "average", "residual"});
+}
 
 /// What an exchange between ranks does with its stretch of memory: plan::Collective.
 enum class CollectiveKind : std::uint8_t { all_reduce, reduce_scatter, all_gather };
-template <>
-struct EnumNames<CollectiveKind> {
-    static constexpr const char* names[] = {"all_reduce", "reduce_scatter", "all_gather"};
-};
+constexpr auto names_of(CollectiveKind) {
+    return std::to_array<const char*>({"all_reduce", "reduce_scatter", "all_gather"});
+}
 
 /// Gradient compression: how the numbers of an exchange travel (docs/parallel.md).
 ///     full   as they are in memory
@@ -174,61 +124,53 @@ struct EnumNames<CollectiveKind> {
 ///     fp16   likewise, in blocks that have a power of two in common
 ///     top_k  the largest, each with its place; what is not sent is kept for the next time
 enum class Compression : std::uint8_t { full, bf16, fp16, top_k };
-template <>
-struct EnumNames<Compression> {
-    static constexpr const char* names[] = {"full", "bf16", "fp16", "top_k"};
-};
+constexpr auto names_of(Compression) {
+    return std::to_array<const char*>({"full", "bf16", "fp16", "top_k"});
+}
 
 /// Whose kernels are chosen wherever they can do a problem: nobody's before others', or BLIS's.
 enum class KernelPreference : std::uint8_t { none, blis };
-template <>
-struct EnumNames<KernelPreference> {
-    static constexpr const char* names[] = {"none", "blis"};
-};
+constexpr auto names_of(KernelPreference) {
+    return std::to_array<const char*>({"none", "blis"});
+}
 
 /// When ranks wait for the sums of their gradients: as late as can be, while backward goes on, or
 /// at once.
 enum class ReductionMode : std::uint8_t { overlapped, blocking };
-template <>
-struct EnumNames<ReductionMode> {
-    static constexpr const char* names[] = {"overlapped", "blocking"};
-};
+constexpr auto names_of(ReductionMode) {
+    return std::to_array<const char*>({"overlapped", "blocking"});
+}
 
 /// Whose batches batch norm takes its statistics of, in training: the rank's own, or all ranks'.
 enum class BatchStatistics : std::uint8_t { local, synchronised };
-template <>
-struct EnumNames<BatchStatistics> {
-    static constexpr const char* names[] = {"local", "synchronised"};
-};
+constexpr auto names_of(BatchStatistics) {
+    return std::to_array<const char*>({"local", "synchronised"});
+}
 
 /// What learning rates are multiplied by: nothing, the ranks, their square root.
 enum class RateScaling : std::uint8_t { none, linear, square_root };
-template <>
-struct EnumNames<RateScaling> {
-    static constexpr const char* names[] = {"none", "linear", "square_root"};
-};
+constexpr auto names_of(RateScaling) {
+    return std::to_array<const char*>({"none", "linear", "square_root"});
+}
 
 /// Whether every rank has the optimizer's whole state or its part of it.
 enum class OptimizerState : std::uint8_t { replicated, sharded };
-template <>
-struct EnumNames<OptimizerState> {
-    static constexpr const char* names[] = {"replicated", "sharded"};
-};
+constexpr auto names_of(OptimizerState) {
+    return std::to_array<const char*>({"replicated", "sharded"});
+}
 
 /// How ranks weigh in the average of the weights that they moved on their own: all alike, by their
 /// samples, by the inverse of these.
 enum class WeightAverage : std::uint8_t { avg, wavg, invwavg };
-template <>
-struct EnumNames<WeightAverage> {
-    static constexpr const char* names[] = {"avg", "wavg", "invwavg"};
-};
+constexpr auto names_of(WeightAverage) {
+    return std::to_array<const char*>({"avg", "wavg", "invwavg"});
+}
 
 /// When an epoch of local steps ends: with the first rank that is out of data, or with the last.
 enum class Participation : std::uint8_t { all, avail2all };
-template <>
-struct EnumNames<Participation> {
-    static constexpr const char* names[] = {"all", "avail2all"};
-};
+constexpr auto names_of(Participation) {
+    return std::to_array<const char*>({"all", "avail2all"});
+}
 
 /// What the elements of a feature are (plan::Feature). Of inputs: classes or values.
 ///     classes  integers, each one of `classes`; of a target the program's tensor is i32
@@ -237,10 +179,9 @@ struct EnumNames<Participation> {
 ///     input    of a target: the sample itself, as it enters the network, so that programs have no
 ///              target; `classes` numbers, or as many a pixel, where predictions are images
 enum class LabelKind { classes, multiple, values, input };
-template <>
-struct EnumNames<LabelKind> {
-    static constexpr const char* names[] = {"classes", "multiple", "values", "input"};
-};
+constexpr auto names_of(LabelKind) {
+    return std::to_array<const char*>({"classes", "multiple", "values", "input"});
+}
 
 /// What the numbers of the program "predict" are.
 ///     scores             in no certain range: the largest counts
@@ -249,17 +190,15 @@ struct EnumNames<LabelKind> {
 ///     logits             probabilities are their sigmoids
 ///     values             real numbers, where the dataset's labels or its samples are such
 enum class Prediction { scores, probabilities, log_probabilities, logits, values };
-template <>
-struct EnumNames<Prediction> {
-    static constexpr const char* names[] = {"scores", "probabilities", "log_probabilities",
-                                            "logits", "values"};
-};
+constexpr auto names_of(Prediction) {
+    return std::to_array<const char*>(
+        {"scores", "probabilities", "log_probabilities", "logits", "values"});
+}
 
 /// Where a value of the resolved specs came from. data: it was found in the dataset's files.
 enum class OriginKind { file, fallback, command_line, data };
-template <>
-struct EnumNames<OriginKind> {
-    static constexpr const char* names[] = {"file", "default", "command line", "data"};
-};
+constexpr auto names_of(OriginKind) {
+    return std::to_array<const char*>({"file", "default", "command line", "data"});
+}
 
 }  // namespace dtnn::plan

@@ -1,7 +1,5 @@
 #include "plan/plan.hpp"
 
-#include <limits>
-
 namespace dtnn::plan {
 
 Plan::Plan() = default;
@@ -33,33 +31,6 @@ std::string processor_of(const Target& target) {
 
 bool has_own_memory(const Target& target) {
     return target.device != "cpu";
-}
-
-// Saturates instead of overflowing, so that a hostile plan's extents cannot wrap round to something
-// small.
-std::int64_t element_count(const Dims& dims) {
-    std::int64_t count = 1;
-    for (std::int64_t extent : dims)
-        if (__builtin_mul_overflow(count, extent, &count))
-            return std::numeric_limits<std::int64_t>::max();
-    return count;
-}
-
-std::int64_t size_of(DType dtype) {
-    switch (dtype) {
-        case DType::f32:
-        case DType::i32:
-            return 4;
-        case DType::f64:
-        case DType::i64:
-            return 8;
-        case DType::bf16:
-        case DType::fp16:
-            return 2;
-        case DType::u8:
-            return 1;
-    }
-    return 0;
 }
 
 const Input* find_input(const Program& program, InputRole role, int index) {

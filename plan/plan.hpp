@@ -12,7 +12,8 @@
 #include <variant>
 #include <vector>
 
-#include "plan/attributes.hpp"
+#include "base/tensor/attributes.hpp"
+#include "base/tensor/tensor_type.hpp"
 #include "plan/enums.hpp"
 #include "plan/forecast/kernel_class.hpp"
 
@@ -20,11 +21,6 @@ namespace dtnn::plan {
 
 inline constexpr int kVersion = 12;
 inline constexpr std::int64_t kAlignment = 64;
-
-using Dims = std::vector<std::int64_t>;
-/// The physical order of the logical axes, outermost first: {0,2,3,1} is a logical NCHW tensor
-/// stored as NHWC. Empty means the logical order (row-major).
-using Order = std::vector<int>;
 
 /// Where something was written: a spec file (as the user named it), line and column from one.
 /// An empty file is "nowhere" (a value that the compiler made up).
@@ -71,13 +67,10 @@ struct Buffer {
 
 /// A typed view of a buffer. Several tensors may view one buffer (in-place results, flattened
 /// views).
-struct Tensor {
+struct Tensor : TensorType {
     std::string name;
     int buffer = -1;          ///< index into Plan::buffers
     std::int64_t offset = 0;  ///< bytes from the start of the buffer
-    DType dtype = DType::f32;
-    Dims dims;
-    Order order;
     /// A stretch of as many equal parts as Target::ranks, of which a rank's steps see its own:
     /// `dims` are of one part, and that of rank r begins at `offset` + r times its bytes.
     bool by_rank = false;
@@ -479,9 +472,6 @@ struct Plan {
     std::vector<ResolvedValue> values;  ///< the resolved specs, with the origin of every value
     std::string resolved_spec;          ///< the same as one YAML document, for people
 };
-
-std::int64_t element_count(const Dims& dims);
-std::int64_t size_of(DType dtype);
 
 /// Null: the program is not fed it.
 const Input* find_input(const Program& program, InputRole role, int index = 0);

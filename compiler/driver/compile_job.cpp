@@ -73,7 +73,7 @@ void check_compute(const JobSpec& job, const CompileOptions& options, Diagnostic
             .error(Code::conflicting_fields, span,
                    "`compute` is `bf16_products`, which the cpu does; devices round values")
             .help = "write `compute: bf16` or `compute: tf32`, or compile with --target cpu";
-    else if (job.training.dtype != plan::DType::f32)
+    else if (job.training.dtype != DType::f32)
         diagnostics
             .error(Code::conflicting_fields, span,
                    fmt::format("`compute` is `{}`, and the dtype {}", plan::name_of(compute),

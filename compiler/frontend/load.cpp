@@ -126,8 +126,8 @@ void check_steps(const JobSpec& job, Diagnostics& diagnostics) {
 }
 
 void check_shapes(const JobSpec& job, Diagnostics& diagnostics) {
-    const plan::Dims& samples = job.dataset.dataset.input().dims;
-    const plan::Dims& input = job.model.input_shape;
+    const Dims& samples = job.dataset.dataset.input().dims;
+    const Dims& input = job.model.input_shape;
     if (samples.size() != 3 || input.size() != 3 || samples == input) return;
     Diagnostic& error = diagnostics.error(
         Code::shape_mismatch, job.model.input_span,
@@ -143,10 +143,9 @@ void settle_target(JobSpec& job) {
     plan::Dataset& dataset = job.dataset.dataset;
     if (dataset.target().kind != plan::LabelKind::input || job.model.layers.empty()) return;
     const bool image = job.model.layers.back().shape.size() == 3;
-    dataset.target().dims =
-        image ? plan::Dims{dataset.input().dims[1], dataset.input().dims[2]} : plan::Dims{};
+    dataset.target().dims = image ? Dims{dataset.input().dims[1], dataset.input().dims[2]} : Dims{};
     dataset.target().classes =
-        image ? dataset.input().dims[0] : plan::element_count(dataset.input().dims);
+        image ? dataset.input().dims[0] : element_count(dataset.input().dims);
 }
 
 /// Makes the dataset of a model alone fit it: samples of its input's shape, a class for every
@@ -166,9 +165,9 @@ void fit_dataset(JobSpec& job, SourceNode& tree, bool model_sound) {
     set("shape", std::move(shape));
     std::int64_t classes = 10;
     if (model_sound && !job.model.layers.empty()) {
-        const plan::Dims& predictions = job.model.layers.back().shape;
+        const Dims& predictions = job.model.layers.back().shape;
         if (predictions.size() == 1 && predictions[0] >= 2) classes = predictions[0];
-        const plan::Dims& input = job.model.input_shape;
+        const Dims& input = job.model.input_shape;
         if (predictions.size() == 3 && predictions[0] >= 2 && predictions[1] == input[1] &&
             predictions[2] == input[2] && predictions[1] * predictions[2] > 1) {
             classes = predictions[0];

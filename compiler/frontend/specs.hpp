@@ -23,11 +23,11 @@ struct LayerSpec {
     /// Given, or made: type_index ("conv2d_2"), below the blocks and named repeats that it is in
     /// ("stage_1/basic_2/conv2d_2"); unique in the model.
     std::string name;
-    plan::Attributes fields;  ///< checked against the operator's table, defaults filled in
+    Attributes fields;  ///< checked against the operator's table, defaults filled in
     std::vector<ParameterRule> parameters;  ///< beside those of its operator
     std::map<std::string, Span> spans;      ///< of the fields the user wrote
     std::vector<int> sources;  ///< indices into the model's layers; -1: the model's input
-    plan::Dims shape;          ///< of its result, without the batch
+    Dims shape;                ///< of its result, without the batch
     Span span;                 ///< of its type, where it is written
 };
 
@@ -48,7 +48,7 @@ struct FormulaSpec {
 
 struct ModelSpec {
     std::string name;
-    plan::Dims input_shape;  ///< channels, height, width
+    Dims input_shape;  ///< channels, height, width
     /// Blocks, repeats, branches and expressions worked out: every layer after those it reads, the
     /// branches' before the layer that joins them. The last is the model's output.
     std::vector<LayerSpec> layers;
@@ -59,8 +59,8 @@ struct ModelSpec {
 };
 
 struct DatasetSpec {
-    plan::Dataset dataset;         ///< sizes before the validation split
-    plan::Attributes type_fields;  ///< the fields of its type, defaults filled in
+    plan::Dataset dataset;   ///< sizes before the validation split
+    Attributes type_fields;  ///< the fields of its type, defaults filled in
     double sample_percentage = 100;
     std::set<std::string, std::less<>> found;  ///< fields that the files said, not the spec
     /// Of the fields the user wrote, by path: "path", "transforms[0]" (a member's name),
@@ -72,7 +72,7 @@ struct DatasetSpec {
 struct TrainingSpec {
     std::string name;  ///< empty: none given
     plan::Training training;
-    plan::DType dtype = plan::DType::f32;
+    DType dtype = DType::f32;
     plan::Compute compute = plan::Compute::full;
     plan::Numerics numerics = plan::Numerics::fast;
     /// Of all ranks together; 0: not given. In a job whose number of ranks is known

@@ -12,7 +12,7 @@ std::size_t mix(std::size_t seed, std::size_t value) {
     return (seed ^ value) * 0x9e3779b97f4a7c15ULL + (seed >> 32);
 }
 
-std::size_t hash_of(const plan::AttributeValue& value) {
+std::size_t hash_of(const AttributeValue& value) {
     return std::visit(
         [](const auto& v) {
             using V = std::decay_t<decltype(v)>;

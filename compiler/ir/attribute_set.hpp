@@ -4,11 +4,9 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "plan/attributes.hpp"
+#include "base/tensor/attributes.hpp"
 
 namespace dtnn::compiler {
-
-using plan::Attributes;
 
 class AttributeSet {
   public:

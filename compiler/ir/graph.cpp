@@ -55,8 +55,8 @@ ValueId Graph::add_parameter(Parameter parameter, Type type) {
     const ValueId id(values.size());
     const ParameterId parameter_id(parameters.size());
     if (type.dims.empty()) type.dims = parameter.dims;
-    DTNN_CHECK(plan::element_count(type.dims) == plan::element_count(parameter.dims),
-               "parameter {}", parameter.name);
+    DTNN_CHECK(element_count(type.dims) == element_count(parameter.dims), "parameter {}",
+               parameter.name);
     Value v;
     v.name = take_name(parameter.name);
     v.type = pool().type(type);

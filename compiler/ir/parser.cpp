@@ -201,7 +201,7 @@ class Parser {
             p.trainable = !p.optimizer_state && !accept_word("frozen");
             p.single = accept_word("single");
             p.by_rank = accept_word("by_rank");
-            if (plan::element_count(p.dims) != declared_type.elements())
+            if (element_count(p.dims) != declared_type.elements())
                 fail("the two shapes of a parameter have different numbers of elements");
             id = graph_.add_parameter(std::move(p), std::move(declared_type));
         } else {
@@ -309,8 +309,8 @@ class Parser {
     }
 
     // Of integers or of reals, by the first.
-    plan::AttributeValue list() {
-        std::vector<plan::AttributeValue> values;
+    AttributeValue list() {
+        std::vector<AttributeValue> values;
         expect('[');
         while (!accept(']')) {
             skip_space();
@@ -319,7 +319,7 @@ class Parser {
         }
         std::vector<std::int64_t> integers;
         std::vector<double> reals;
-        for (const plan::AttributeValue& value : values) {
+        for (const AttributeValue& value : values) {
             if (const auto* whole = std::get_if<std::int64_t>(&value))
                 integers.push_back(*whole);
             else if (const auto* real = std::get_if<double>(&value))
@@ -330,7 +330,7 @@ class Parser {
         fail("a list has integers or reals");
     }
 
-    plan::AttributeValue attribute() {
+    AttributeValue attribute() {
         if (peek('[')) return list();
         if (peek('"')) return quoted();
         if (accept_word("true")) return true;

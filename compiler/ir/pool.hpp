@@ -8,25 +8,14 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/tensor/tensor_type.hpp"
 #include "compiler/ir/attribute_set.hpp"
 #include "compiler/ir/text.hpp"
 
 namespace dtnn::compiler {
 
-using plan::Dims;
-using plan::DType;
-using plan::Order;
-
-/// Logical shape (batch first; batch, channels, height, width for images) and, after the layout
-/// pass, the physical order of the axes (empty: row-major).
-struct Type {
-    DType dtype = DType::f32;
-    Dims dims;
-    Order order;
-    bool operator==(const Type&) const = default;
-    std::int64_t elements() const { return plan::element_count(dims); }
-    std::int64_t bytes() const { return elements() * plan::size_of(dtype); }
-};
+/// A value's type; its order is set by the layout pass.
+using Type = TensorType;
 
 std::size_t hash_of(const Type& type);
 

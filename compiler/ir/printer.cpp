@@ -65,7 +65,7 @@ std::string list_text(const std::vector<double>& list) {
 
 }  // namespace
 
-std::string print(const plan::AttributeValue& value) {
+std::string print(const AttributeValue& value) {
     if (const bool* b = std::get_if<bool>(&value)) return *b ? "true" : "false";
     if (const auto* i = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *i);
     if (const double* d = std::get_if<double>(&value)) return real_text(*d);

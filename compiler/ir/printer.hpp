@@ -26,7 +26,7 @@ namespace dtnn::compiler {
 std::string print(const Graph& graph);
 std::string print(const Type& type);
 std::string print(const Attributes& attributes);  ///< "{a=1, b=[1,2]}"; empty when there are none
-std::string print(const plan::AttributeValue& value);
+std::string print(const AttributeValue& value);
 /// One node as a line of the form above, without indentation and line end.
 std::string print(const Graph& graph, const Node& node);
 /// "4x3x8x8", as diagnostics show shapes; "scalar" without dims.

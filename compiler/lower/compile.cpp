@@ -190,7 +190,7 @@ void count_frozen(const Graph& forward, const plan::Training& training,
                   std::vector<plan::Layer>& layers) {
     for (const Parameter& parameter : forward.parameters)
         if (parameter.trainable && parameter.layer.valid() && is_frozen(training, parameter.name))
-            layers[parameter.layer.index()].trainable -= plan::element_count(parameter.dims);
+            layers[parameter.layer.index()].trainable -= element_count(parameter.dims);
 }
 
 std::int64_t gradient_bytes(const Graph& forward, const plan::Training& training) {
@@ -227,7 +227,7 @@ plan::Plan assemble(const CompileRequest& request, std::int64_t live_bytes,
     for (auto* features : {&plan.dataset.inputs, &plan.dataset.targets})
         for (plan::Feature& feature : *features)
             feature.dtype =
-                feature.kind == plan::LabelKind::classes ? plan::DType::i32 : plan.target.dtype;
+                feature.kind == plan::LabelKind::classes ? DType::i32 : plan.target.dtype;
     plan.parallel = request.parallel;
     plan.machine = request.machine;
     plan.passes = pass_list(request.disabled_passes);

@@ -32,7 +32,7 @@ void PlanEmitter::add(LoweredProgram program) {
     for (plan::Collective& collective : emitted.program.collectives)
         if (collective.compression == plan::Compression::top_k)
             collective.residual = state_->persistent.residual_of(
-                collective.name, collective.bytes / plan::size_of(collective.dtype));
+                collective.name, collective.bytes / size_of(collective.dtype));
     for (const EmittedShard& shard : emitted.shards)
         state_->persistent.share_buffer(shard.buffer, shard.parameters, shard.part_bytes * ranks);
     if (!emitted.shards.empty()) state_->shards = std::move(emitted.shards);

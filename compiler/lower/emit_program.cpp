@@ -327,8 +327,8 @@ class ProgramEmitter {
             const plan::Tensor& last = program_.tensors[std::size_t(step.sources.back())];
             collective.buffer = first.buffer;
             collective.offset = first.offset;
-            collective.bytes = last.offset - first.offset +
-                               plan::element_count(last.dims) * plan::size_of(last.dtype);
+            collective.bytes =
+                last.offset - first.offset + element_count(last.dims) * size_of(last.dtype);
             // Of parts, all of them.
             if (first.by_rank) collective.bytes *= ranks_;
             if (const auto shard = reduced_by_.find(name); shard != reduced_by_.end()) {
@@ -357,7 +357,7 @@ class ProgramEmitter {
         collective.compression = parallel_.compression;
         if (collective.compression == plan::Compression::top_k)
             collective.density = parallel_.density;
-        const std::int64_t elements = collective.bytes / plan::size_of(collective.dtype);
+        const std::int64_t elements = collective.bytes / size_of(collective.dtype);
         const auto prologue = int(program_.prologue.size());
         collective.scratch = add_buffer(
             collective.name + ".scratch", plan::BufferRole::transient,

@@ -56,7 +56,7 @@ std::vector<std::int64_t> bytes_by_layer(const plan::Plan& plan) {
             for (int destination : step.destinations) {
                 const plan::Tensor& tensor = program.tensors[std::size_t(destination)];
                 count(tensor.buffer, tensor.offset,
-                      plan::element_count(tensor.dims) * plan::size_of(tensor.dtype), step.layer);
+                      element_count(tensor.dims) * size_of(tensor.dtype), step.layer);
             }
             if (step.workspace >= 0)
                 count(step.workspace, 0, plan.buffers[std::size_t(step.workspace)].bytes,

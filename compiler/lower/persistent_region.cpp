@@ -47,7 +47,7 @@ void PersistentRegion::share_buffer(const std::string& name, const std::vector<i
         DTNN_CHECK(shared_of_parameter_[i] < 0, "`{}` is in two buffers", parameter.name);
         shared_of_parameter_[i] = int(shared_.size());
         offset_of_parameter_[i] = rounded(end);
-        end = rounded(end) + plan::element_count(parameter.dims) * plan::size_of(parameter.dtype);
+        end = rounded(end) + element_count(parameter.dims) * size_of(parameter.dtype);
     }
     DTNN_CHECK(end <= bytes, "`{}` of {} bytes has parameters of {}", name, bytes, end);
     shared_.push_back(std::move(wanted));
@@ -89,7 +89,7 @@ std::int64_t PersistentRegion::finish() {
     for (const std::size_t i : order) {
         place_of_parameter_[i] = int(ordered.size());
         plan::Parameter& parameter = ordered.emplace_back(std::move(plan_.parameters[i]));
-        std::int64_t bytes = plan::element_count(parameter.dims) * plan::size_of(parameter.dtype);
+        std::int64_t bytes = element_count(parameter.dims) * size_of(parameter.dtype);
         auto role =
             parameter.optimizer_state ? plan::BufferRole::state : plan::BufferRole::parameter;
         SharedBuffer* shared =

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <numeric>
 
 #include "compiler/ops/emit.hpp"
 #include "compiler/support/check.hpp"
@@ -12,43 +11,23 @@ namespace dtnn::compiler {
 
 namespace {
 
-// The axes longer than one, in the order they are stored: what decides where an element lies.
-std::vector<int> stored_axes(const Type& type) {
-    std::vector<int> order = type.order;
-    if (order.empty()) {
-        order.resize(type.dims.size());
-        std::iota(order.begin(), order.end(), 0);
-    }
-    std::erase_if(order, [&](int axis) { return type.dims[std::size_t(axis)] == 1; });
-    return order;
-}
-
-bool is_channels_last(const Type& type) {
-    const std::vector<int> stored = stored_axes(type);
-    std::vector<int> wanted = {0, 2, 3, 1};
-    std::erase_if(wanted, [&](int axis) { return type.dims[std::size_t(axis)] == 1; });
-    return stored == wanted;
-}
-
-kernels::TensorDesc describe(const Type& type) {
-    // The two enumerations are one list; a static check of every member would only repeat it.
-    return {static_cast<kernels::DType>(type.dtype), type.dims, type.order};
+kernels::ProblemTarget problem_target(const plan::Target& target) {
+    kernels::Isa isa = kernels::Isa::baseline;
+    DTNN_CHECK(kernels::parse_isa(target.isa, isa), "`{}`", target.isa);
+    return {target.dtype, target.threads, isa, target.numerics == plan::Numerics::strict};
 }
 
 kernels::Problem problem_of(const Graph& graph, const Node& node, const LoweredStep& step,
-                            const plan::Target& target, kernels::Isa isa) {
-    kernels::Problem problem;
-    problem.op = step.op;
-    for (ValueId value : node.inputs)
-        problem.sources.push_back(describe(graph.type(value)));
-    for (ValueId value : node.outputs)
-        problem.destinations.push_back(describe(graph.type(value)));
-    problem.set_dtype(static_cast<kernels::DType>(target.dtype));
-    problem.attributes = step.attributes;
-    problem.threads = target.threads;
-    problem.isa = isa;
-    problem.strict = target.numerics == plan::Numerics::strict;
-    return problem;
+                            const kernels::ProblemTarget& target) {
+    const auto types = [&](const ValueList& values) {
+        std::vector<TensorType> found;
+        found.reserve(values.size());
+        for (const ValueId value : values)
+            found.push_back(graph.type(value));
+        return found;
+    };
+    return kernels::problem_of(step.op, step.attributes, types(node.inputs), types(node.outputs),
+                               target);
 }
 
 // The kernels before the chosen one with the reasons, and what was measured of those behind it.
@@ -145,9 +124,8 @@ bool is_view(const Graph& graph, const Node& node) {
     const Type& result = graph.type(node.outputs[0]);
     if (view == View::channels_last_source) return is_channels_last(source);
     if (view == View::channels_last_result) return is_channels_last(result);
-    const std::vector<int> from = stored_axes(source), to = stored_axes(result);
-    if (view == View::same_order) return from == to;
-    return std::is_sorted(from.begin(), from.end()) && std::is_sorted(to.begin(), to.end());
+    if (view == View::same_order) return stored_axes(source) == stored_axes(result);
+    return is_row_major(source) && is_row_major(result);
 }
 
 namespace {
@@ -170,7 +148,7 @@ const kernels::KernelInfo& communicator(std::string_view op) {
 
 // The step of the node; without a kernel for a view.
 LoweredStep lower(const Graph& graph, const Node& node, const plan::Target& target,
-                  kernels::Isa isa, const KernelWishes& wishes) {
+                  const kernels::ProblemTarget& of_problems, const KernelWishes& wishes) {
     LoweredStep step;
     if (is_view(graph, node)) return step;
     if (std::string expression = expression_of(node); !expression.empty()) {
@@ -183,7 +161,7 @@ LoweredStep lower(const Graph& graph, const Node& node, const plan::Target& targ
     if (op(node.op).exchange)
         step.kernel = &communicator(step.op);
     else
-        choose(step, problem_of(graph, node, step, target, isa), target, wishes);
+        choose(step, problem_of(graph, node, step, of_problems), target, wishes);
     DTNN_CHECK(step.kernel != nullptr, "no kernel for `{}` of operator {}{}", node.op, step.op,
                refusals_text(step));
     step.kernel_class = kernel_class_of(graph, node, step.kernel->name);
@@ -195,12 +173,10 @@ LoweredStep lower(const Graph& graph, const Node& node, const plan::Target& targ
 
 std::int64_t wanted_block(const Graph& graph, const Node& node, const plan::Target& target,
                           const KernelWishes& wishes) {
-    kernels::Isa isa = kernels::Isa::baseline;
-    DTNN_CHECK(kernels::parse_isa(target.isa, isa), "`{}`", target.isa);
     LoweredStep step;
     step.op = node.op;
     step.attributes = complete_attributes(node);
-    const kernels::Problem problem = problem_of(graph, node, step, target, isa);
+    const kernels::Problem problem = problem_of(graph, node, step, problem_target(target));
     const auto block_by = [&](const KernelWishes& some) {
         choose(step, problem, target, some);
         return step.kernel == nullptr ? 0 : kernels::wanted_block(*step.kernel, problem);
@@ -213,8 +189,7 @@ std::int64_t wanted_block(const Graph& graph, const Node& node, const plan::Targ
 
 std::vector<LoweredStep> select_kernels(const Graph& graph, const plan::Target& target,
                                         const KernelWishes& wishes, NodeKinds& kinds) {
-    kernels::Isa isa = kernels::Isa::baseline;
-    DTNN_CHECK(kernels::parse_isa(target.isa, isa), "`{}`", target.isa);
+    const kernels::ProblemTarget of_problems = problem_target(target);
     std::vector<LoweredStep> steps;
     steps.reserve(graph.nodes.size());
     kinds.begin(graph);
@@ -227,7 +202,7 @@ std::vector<LoweredStep> select_kernels(const Graph& graph, const plan::Target& 
         for (const ValueId output : node.outputs)
             key.push_back(kinds.type_number(output));
         auto [found, added] = known.try_emplace(key);
-        if (added) found->second = lower(graph, node, target, isa, wishes);
+        if (added) found->second = lower(graph, node, target, of_problems, wishes);
         if (!found->second.kernel) continue;
         steps.push_back(found->second);
         steps.back().node = NodeId(i);

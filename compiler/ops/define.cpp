@@ -134,7 +134,7 @@ void fallback(ShapeContext& c, const char* name) {
     fallback(c, name, found->second);
 }
 
-void fallback(ShapeContext& c, const char* name, const plan::AttributeValue& value) {
+void fallback(ShapeContext& c, const char* name, const AttributeValue& value) {
     c.attributes().try_emplace(name, value);
 }
 

@@ -131,7 +131,7 @@ class OpBuilder {
     OpBuilder& gives_row_major() { return set(def_.gives_row_major, true); }
     OpBuilder& image_parameters() { return set(def_.image_parameters, true); }
     /// Of every step of it, beside its fields; where a node does not say it, it is `fallback`.
-    OpBuilder& attribute(const char* name, plan::AttributeValue fallback) {
+    OpBuilder& attribute(const char* name, AttributeValue fallback) {
         def_.attributes[name] = std::move(fallback);
         return *this;
     }
@@ -177,7 +177,7 @@ inline constexpr const char* kUpdatesAreFinal =
 /// Sets the attribute unless it is there: to what the operator declares, or to a value that depends
 /// on the node.
 void fallback(ShapeContext& c, const char* name);
-void fallback(ShapeContext& c, const char* name, const plan::AttributeValue& value);
+void fallback(ShapeContext& c, const char* name, const AttributeValue& value);
 bool flag(const Attributes& attributes, const char* name);  ///< absent: false
 /// The attribute as text, or `absent`.
 std::string text_or(const Attributes& attributes, const char* name, const char* absent);

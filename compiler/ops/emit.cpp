@@ -14,7 +14,7 @@ namespace {
 /// Sizes beyond this are mistakes, and would overflow further on.
 constexpr std::int64_t kLargestTensor = std::int64_t{1} << 40;
 
-const plan::AttributeValue& attribute(const Attributes& attributes, const char* name) {
+const AttributeValue& attribute(const Attributes& attributes, const char* name) {
     const auto found = attributes.find(name);
     DTNN_CHECK(found != attributes.end(), "attribute `{}` is missing", name);
     return found->second;
@@ -50,7 +50,7 @@ std::int64_t ShapeContext::integer(const char* name) const {
 }
 
 double ShapeContext::real(const char* name) const {
-    const plan::AttributeValue& value = attribute(attributes_, name);
+    const AttributeValue& value = attribute(attributes_, name);
     if (const auto* whole = std::get_if<std::int64_t>(&value)) return double(*whole);
     const auto* real_value = std::get_if<double>(&value);
     DTNN_CHECK(real_value != nullptr, "attribute `{}` is not a number", name);
@@ -122,7 +122,7 @@ bool has_wide_factors(const OpDef& def, const Dims& weights, const Attributes& a
     if (groups != attributes.end() && std::get<std::int64_t>(groups->second) != 1) return false;
     if (def.family == Family::convolution) return weights[0] >= kWide && weights[1] >= kWide;
     const std::int64_t units = weights.back();
-    return units >= kWide && plan::element_count(weights) >= kWide * units;
+    return units >= kWide && element_count(weights) >= kWide * units;
 }
 
 std::optional<std::string> infer_types(const std::string& name, const std::vector<Type>& inputs,

@@ -87,7 +87,7 @@ std::string_view initializer_doc(std::string_view kind) {
     return found ? found->doc : std::string_view();
 }
 
-std::string initializer_text(std::string_view kind, const plan::Attributes& numbers) {
+std::string initializer_text(std::string_view kind, const Attributes& numbers) {
     const FieldTable* table = initializer_table(kind);
     DTNN_CHECK(table != nullptr, "`{}` is no initializer", kind);
     std::string list;

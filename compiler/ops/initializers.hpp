@@ -24,7 +24,7 @@ const FieldTable* initializer_table(std::string_view kind);
 std::string_view initializer_doc(std::string_view kind);
 
 /// The canonical form; `numbers` has a double for every field of the kind's table.
-std::string initializer_text(std::string_view kind, const plan::Attributes& numbers);
+std::string initializer_text(std::string_view kind, const Attributes& numbers);
 
 /// The canonical form, or a bare name, as a record without fans and stream, numbers filled in.
 /// Anything else is our bug: texts of users come through the field table.

@@ -137,7 +137,7 @@ const PassInfo* find_pass(std::string_view name) {
 
 std::string ProgramSet::text() const {
     std::string text;
-    for (std::size_t i = 0; i < std::size(plan::EnumNames<plan::ProgramKind>::names); ++i)
+    for (std::size_t i = 0; i < names_of(plan::ProgramKind()).size(); ++i)
         if (const auto kind = static_cast<plan::ProgramKind>(i); contains(kind))
             text += (text.empty() ? "" : " ") + std::string(name_of(kind));
     return text;

@@ -31,7 +31,7 @@ class PrecisionReducer {
     }
 
   private:
-    bool is_reduced(ValueId value) { return plan::is_reduced(r_.graph().type(value).dtype); }
+    bool is_reduced(ValueId value) { return dtnn::is_reduced(r_.graph().type(value).dtype); }
 
     void rewrite(const Node& old) {
         Node node = r_.mapped(old);
@@ -88,7 +88,7 @@ class PrecisionReducer {
         known.resize(std::max(known.size(), value.index() + 1));
         if (known[value.index()].valid()) return known[value.index()];
         Type type = r_.graph().type(value);
-        type.dtype = plan::is_reduced(type.dtype) ? plan::wide_of(type.dtype) : dtype_;
+        type.dtype = dtnn::is_reduced(type.dtype) ? wide_of(type.dtype) : dtype_;
         Node node;
         node.op = op_name;
         node.inputs = {value};

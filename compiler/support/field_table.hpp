@@ -47,7 +47,7 @@ struct ComponentSet;
 struct Field {
     std::string_view name;
     FieldType type;
-    std::optional<plan::AttributeValue> fallback =
+    std::optional<AttributeValue> fallback =
         {};  ///< the default; none and not `optional`: must be given
     std::string_view doc = {};
     std::optional<double> minimum =

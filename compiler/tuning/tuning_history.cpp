@@ -21,7 +21,7 @@ constexpr std::size_t kMostEntries = 200'000, kMostTimes = 64, kMostText = 16'38
 constexpr double kMostSeconds = 1e6;
 
 std::string text_of(const kernels::TensorDesc& tensor) {
-    std::string text = fmt::format("{}[", kernels::name_of(tensor.dtype));
+    std::string text = fmt::format("{}[", name_of(tensor.dtype));
     for (std::size_t i = 0; i < tensor.dims.size(); ++i)
         text += fmt::format("{}{}", i == 0 ? "" : ",", tensor.dims[i]);
     text += "]";
@@ -158,7 +158,7 @@ const KernelTime* TuningEntry::find(std::string_view kernel) const {
 }
 
 std::string problem_key(const kernels::Problem& problem) {
-    std::string text = fmt::format("{} {}:", problem.op, kernels::name_of(problem.dtype));
+    std::string text = fmt::format("{} {}:", problem.op, name_of(problem.dtype));
     for (const kernels::TensorDesc& source : problem.sources)
         text += " " + text_of(source);
     text += " ->";

@@ -26,7 +26,6 @@
 namespace dtnn::kernels {
 
 struct Problem;
-struct TensorDesc;
 class ThreadTeam;
 
 using Sources = std::span<const void* const>;

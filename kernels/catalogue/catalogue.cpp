@@ -174,11 +174,6 @@ std::string_view name_of(Isa isa) {
     return "baseline";
 }
 
-std::string_view name_of(DType dtype) {
-    constexpr std::string_view kNames[] = {"f32", "f64", "i32", "i64", "u8", "bf16", "fp16"};
-    return kNames[std::size_t(dtype)];
-}
-
 bool parse_isa(std::string_view text, Isa& isa) {
     for (const Isa candidate :
          {Isa::baseline, Isa::avx2, Isa::avx512, Isa::avx512_bf16, Isa::amx}) {

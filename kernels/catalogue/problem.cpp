@@ -1,5 +1,7 @@
 #include "kernels/problem.hpp"
 
+#include <utility>
+
 #include "kernels/layout.hpp"
 
 namespace dtnn::kernels {
@@ -13,35 +15,25 @@ const Value* find(const Attributes& attributes, const char* name) {
 
 }  // namespace
 
-std::int64_t TensorDesc::elements() const {
-    std::int64_t count = 1;
-    for (const std::int64_t dim : dims)
-        count *= dim;
-    return count;
-}
-
-std::int64_t TensorDesc::bytes() const {
-    switch (dtype) {
-        case DType::f32:
-        case DType::i32:
-            return elements() * 4;
-        case DType::f64:
-        case DType::i64:
-            return elements() * 8;
-        case DType::bf16:
-        case DType::fp16:
-            return elements() * 2;
-        case DType::u8:
-            break;
-    }
-    return elements();
-}
-
 void Problem::set_dtype(DType floating) {
     dtype = floating;
     for (const auto* operands : {&sources, &destinations})
         for (const TensorDesc& operand : *operands)
             if (is_reduced(operand.dtype)) dtype = operand.dtype;
+}
+
+Problem problem_of(std::string op, Attributes attributes, std::vector<TensorDesc> sources,
+                   std::vector<TensorDesc> destinations, const ProblemTarget& target) {
+    Problem problem;
+    problem.op = std::move(op);
+    problem.sources = std::move(sources);
+    problem.destinations = std::move(destinations);
+    problem.attributes = std::move(attributes);
+    problem.threads = target.threads;
+    problem.isa = target.isa;
+    problem.strict = target.strict;
+    problem.set_dtype(target.dtype);
+    return problem;
 }
 
 bool has_written_epilogue(const Problem& problem) {
@@ -93,41 +85,6 @@ std::vector<std::int64_t> Problem::integers(const char* name) const {
 std::vector<double> Problem::reals(const char* name) const {
     const auto* value = find<std::vector<double>>(attributes, name);
     return value != nullptr ? *value : std::vector<double>{};
-}
-
-Dims strides_of(const TensorDesc& tensor) {
-    const int rank = int(tensor.dims.size());
-    Dims strides(tensor.dims.size(), 1);
-    std::int64_t stride = 1;
-    for (int place = rank - 1; place >= 0; --place) {
-        const int axis = tensor.order.empty() ? place : tensor.order[std::size_t(place)];
-        strides[std::size_t(axis)] = stride;
-        stride *= tensor.dims[std::size_t(axis)];
-    }
-    return strides;
-}
-
-bool same_layout(const TensorDesc& a, const TensorDesc& b) {
-    if (a.dims != b.dims) return false;
-    const Dims of_a = strides_of(a), of_b = strides_of(b);
-    for (std::size_t axis = 0; axis < a.dims.size(); ++axis) {
-        if (a.dims[axis] > 1 && of_a[axis] != of_b[axis]) return false;
-    }
-    return true;
-}
-
-bool is_row_major(const TensorDesc& tensor) {
-    TensorDesc plain = tensor;
-    plain.order.clear();
-    return same_layout(tensor, plain);
-}
-
-bool is_channels_last(const TensorDesc& tensor) {
-    if (tensor.dims.size() == 2) return is_row_major(tensor);
-    if (tensor.dims.size() != 4) return false;
-    TensorDesc last = tensor;
-    last.order = {0, 2, 3, 1};
-    return same_layout(tensor, last);
 }
 
 ImageLayout image_layout(const TensorDesc& tensor) {

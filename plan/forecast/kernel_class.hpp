@@ -16,16 +16,15 @@ enum class KernelClass {
 #undef KERNEL_CLASS
 };
 
-template <>
-struct EnumNames<KernelClass> {
-    static constexpr const char* names[] = {
+constexpr auto names_of(KernelClass) {
+    return std::to_array<const char*>({
         "memory",
         "products",
         "convolutions",
 #define KERNEL_CLASS(name, unit, otherwise, doc) #name,
 #include "plan/forecast/rates.def"
 #undef KERNEL_CLASS
-    };
-};
+    });
+}
 
 }  // namespace dtnn::plan

@@ -101,7 +101,7 @@ std::size_t read_word(JsonNode json, std::span<const char* const> words, const W
 
 template <NamedEnum Enum>
 void read(JsonNode json, Enum& value, const Where& where) {
-    value = static_cast<Enum>(read_word(json, EnumNames<Enum>::names, where));
+    value = static_cast<Enum>(read_word(json, names_of(value), where));
 }
 
 /// A record, by its fields.

@@ -11,7 +11,7 @@ namespace dtnn::runtime {
 /// stored in `order`, outermost first (empty: row-major).
 class Arrangement {
   public:
-    Arrangement(const plan::Dims& dims, const plan::Order& order);
+    Arrangement(const Dims& dims, const Order& order);
 
     std::int64_t elements() const { return elements_; }
     bool identity() const { return identity_; }
@@ -35,8 +35,8 @@ class Arrangement {
     }
 
   private:
-    plan::Dims dims_;
-    plan::Dims strides_;  ///< elements between neighbours along each logical axis
+    Dims dims_;
+    Dims strides_;  ///< elements between neighbours along each logical axis
     std::int64_t elements_ = 1;
     bool identity_ = true;
 };

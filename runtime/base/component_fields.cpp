@@ -16,15 +16,14 @@ void ComponentFields::refuse(const std::string& name, const std::string& wanted)
         "compile the job again with the dtnnc of this version");
 }
 
-const plan::AttributeValue& ComponentFields::value(const std::string& name,
-                                                   const char* wanted) const {
+const AttributeValue& ComponentFields::value(const std::string& name, const char* wanted) const {
     const auto found = component_->attributes.find(name);
     if (found == component_->attributes.end()) refuse(name, wanted);
     return found->second;
 }
 
 double ComponentFields::real(const std::string& name) const {
-    const plan::AttributeValue& found = value(name, "a number");
+    const AttributeValue& found = value(name, "a number");
     if (const auto* number = std::get_if<double>(&found)) return *number;
     if (const auto* number = std::get_if<std::int64_t>(&found)) return double(*number);
     refuse(name, "a number");
@@ -47,13 +46,13 @@ std::string ComponentFields::word(const std::string& name) const {
 }
 
 std::vector<std::int64_t> ComponentFields::wholes(const std::string& name) const {
-    const plan::AttributeValue& found = value(name, "a list of whole numbers");
+    const AttributeValue& found = value(name, "a list of whole numbers");
     if (const auto* list = std::get_if<std::vector<std::int64_t>>(&found)) return *list;
     refuse(name, "a list of whole numbers");
 }
 
 std::vector<double> ComponentFields::reals(const std::string& name) const {
-    const plan::AttributeValue& found = value(name, "a list of numbers");
+    const AttributeValue& found = value(name, "a list of numbers");
     if (const auto* list = std::get_if<std::vector<double>>(&found)) return *list;
     // A list of whole numbers, or an empty one, may have been read as whole numbers.
     if (const auto* list = std::get_if<std::vector<std::int64_t>>(&found))

@@ -34,7 +34,7 @@ class ComponentFields {
 
   private:
     [[noreturn]] void refuse(const std::string& name, const std::string& wanted) const;
-    const plan::AttributeValue& value(const std::string& name, const char* wanted) const;
+    const AttributeValue& value(const std::string& name, const char* wanted) const;
 
     const plan::Component* component_;
 };

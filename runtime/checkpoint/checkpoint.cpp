@@ -154,7 +154,7 @@ Json read_state(const std::string& folder) {
 std::vector<std::string> differences(const plan::Plan& plan, const Safetensors& file) {
     std::vector<std::string> found;
     std::size_t known = 0;
-    const auto compare = [&](const std::string& name, plan::DType dtype, const plan::Dims& dims) {
+    const auto compare = [&](const std::string& name, DType dtype, const Dims& dims) {
         const StoredTensor* tensor = file.find(name);
         if (tensor == nullptr) {
             found.push_back(fmt::format("`{}` is not in the checkpoint", name));
@@ -195,7 +195,7 @@ void write_checkpoint(const std::string& folder, const Executor& executor,
         tensors.add(executor, piece);
     std::vector<StoredTensor> all(tensors.all().begin(), tensors.all().end());
     const auto add = [&all](const char* name, const std::vector<std::byte>& part) {
-        all.push_back({name, plan::DType::u8, {std::int64_t(part.size())}, part});
+        all.push_back({name, DType::u8, {std::int64_t(part.size())}, part});
     };
     add(kSums, checkpoint.state.sums);
     if (!checkpoint.state.counts.empty()) add(kCounts, checkpoint.state.counts);

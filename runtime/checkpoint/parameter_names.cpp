@@ -77,7 +77,7 @@ std::string wrapper_in(const WeightFile& file) {
 }
 
 bool is_batch_count(const StoredTensor& tensor) {
-    return tensor.dtype == plan::DType::i64 && tensor.dims.empty() &&
+    return tensor.dtype == DType::i64 && tensor.dims.empty() &&
            (tensor.name == kBatchCount || tensor.name.ends_with(std::string(".") + kBatchCount));
 }
 

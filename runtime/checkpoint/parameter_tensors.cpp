@@ -13,7 +13,7 @@ namespace dtnn::runtime {
 namespace {
 
 std::size_t byte_count(const plan::Parameter& parameter) {
-    return std::size_t(plan::element_count(parameter.dims) * plan::size_of(parameter.dtype));
+    return std::size_t(element_count(parameter.dims) * size_of(parameter.dtype));
 }
 
 template <class T>
@@ -40,7 +40,7 @@ void ParameterTensors::add(const plan::Parameter& like, const std::byte* physica
     std::span<const std::byte> bytes(physical, byte_count(like));
     if (!arrangement.identity()) {
         std::vector<std::byte>& logical = storage_.emplace_back(bytes.size());
-        if (like.dtype == plan::DType::f32) {
+        if (like.dtype == DType::f32) {
             gather<float>(arrangement, bytes.data(), logical.data());
         } else {
             gather<double>(arrangement, bytes.data(), logical.data());
@@ -76,7 +76,7 @@ namespace {
 void set_values(const plan::Parameter& like, std::span<const std::byte> logical,
                 std::byte* physical) {
     const Arrangement arrangement(like.physical_dims, like.order);
-    if (like.dtype == plan::DType::f32) {
+    if (like.dtype == DType::f32) {
         scatter<float>(arrangement, logical.data(), physical);
     } else {
         scatter<double>(arrangement, logical.data(), physical);
@@ -101,7 +101,7 @@ void set_shard_tensor(Executor& executor, const ShardTensor& tensor,
         set_parameter(executor, tensor.state, logical);
 }
 
-plan::Dims dims_of(const plan::Plan& plan, const ShardTensor& tensor) {
+Dims dims_of(const plan::Plan& plan, const ShardTensor& tensor) {
     const plan::Parameter& state = plan.parameters[tensor.state];
     return state.by_rank ? plan.parameters[tensor.weights].dims : state.dims;
 }
@@ -146,7 +146,7 @@ void begin_averages(const Executor& executor) {
     }
 }
 
-std::string describe_tensor(plan::DType dtype, const plan::Dims& dims) {
+std::string describe_tensor(DType dtype, const Dims& dims) {
     return fmt::format("{} [{}]", plan::name_of(dtype), fmt::join(dims, ","));
 }
 

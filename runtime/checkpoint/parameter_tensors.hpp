@@ -37,7 +37,7 @@ void set_shard_tensor(Executor& executor, const ShardTensor& tensor,
                       std::span<const std::byte> logical);
 
 /// The dims of `logical`: those of the weights, or one number.
-plan::Dims dims_of(const plan::Plan& plan, const ShardTensor& tensor);
+Dims dims_of(const plan::Plan& plan, const ShardTensor& tensor);
 
 /// The place of the moving average of each of the plan's parameters, where it has one.
 std::vector<std::optional<std::size_t>> averages_of(const plan::Plan& plan);
@@ -50,6 +50,6 @@ ParameterTensors evaluated_tensors(const Executor& executor);
 void begin_averages(const Executor& executor);
 
 /// "f32 [3,3,16]"
-std::string describe_tensor(plan::DType dtype, const plan::Dims& dims);
+std::string describe_tensor(DType dtype, const Dims& dims);
 
 }  // namespace dtnn::runtime

@@ -28,22 +28,21 @@ constexpr std::uint64_t kMostHeader = 100'000'000;
 constexpr std::size_t kMostAxes = 32;
 
 struct TypeName {
-    plan::DType dtype;
+    DType dtype;
     const char* name;
 };
-constexpr TypeName kTensorTypes[] = {{plan::DType::f32, "F32"}, {plan::DType::f64, "F64"},
-                                     {plan::DType::i32, "I32"}, {plan::DType::i64, "I64"},
-                                     {plan::DType::u8, "U8"},   {plan::DType::bf16, "BF16"},
-                                     {plan::DType::fp16, "F16"}};
+constexpr TypeName kTensorTypes[] = {
+    {DType::f32, "F32"}, {DType::f64, "F64"},   {DType::i32, "I32"}, {DType::i64, "I64"},
+    {DType::u8, "U8"},   {DType::bf16, "BF16"}, {DType::fp16, "F16"}};
 
-const char* type_name(plan::DType dtype) {
+const char* type_name(DType dtype) {
     for (const TypeName& type : kTensorTypes) {
         if (type.dtype == dtype) return type.name;
     }
     return "";
 }
 
-std::optional<plan::DType> type_of(const std::string& name) {
+std::optional<DType> type_of(const std::string& name) {
     for (const TypeName& type : kTensorTypes) {
         if (name == type.name) return type.dtype;
     }
@@ -90,7 +89,7 @@ class HeaderReader {
                                kMostAxes));
         }
         // No tensor is larger than the file, so no product grows beyond what a number holds.
-        std::uint64_t bytes = std::uint64_t(plan::size_of(tensor.dtype));
+        std::uint64_t bytes = std::uint64_t(size_of(tensor.dtype));
         bool empty = false;
         for (const Json& dim : *shape) {
             const std::uint64_t size = whole_number(dim, fmt::format("a size of `{}`", name));

@@ -18,8 +18,8 @@ namespace dtnn::runtime {
 
 struct StoredTensor {
     std::string name;
-    plan::DType dtype = plan::DType::f32;
-    plan::Dims dims;
+    DType dtype = DType::f32;
+    Dims dims;
     std::span<const std::byte> bytes;
 };
 

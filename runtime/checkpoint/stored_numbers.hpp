@@ -13,11 +13,11 @@ namespace dtnn::runtime {
 template <class Visit>
 decltype(auto) with_type_of(const StoredTensor& tensor, Visit&& visit) {
     switch (tensor.dtype) {
-        case plan::DType::f64:
+        case DType::f64:
             return std::forward<Visit>(visit)(double{});
-        case plan::DType::bf16:
+        case DType::bf16:
             return std::forward<Visit>(visit)(kernels::BFloat16{});
-        case plan::DType::fp16:
+        case DType::fp16:
             return std::forward<Visit>(visit)(kernels::Float16{});
         default:
             return std::forward<Visit>(visit)(float{});

@@ -42,7 +42,7 @@ std::vector<std::byte> arranged(const std::vector<std::byte>& logical, const Fil
     return bytes;
 }
 
-void add(ExchangedWeights& weights, std::string name, plan::DType dtype, plan::Dims dims,
+void add(ExchangedWeights& weights, std::string name, DType dtype, Dims dims,
          std::vector<std::byte> bytes) {
     weights.storage.push_back(std::move(bytes));
     weights.tensors.push_back({std::move(name), dtype, std::move(dims), weights.storage.back()});
@@ -59,8 +59,8 @@ std::vector<std::byte> logical_bytes(const plan::Parameter& parameter,
                                      const WeightMatch::Pair& pair) {
     return with_type_of(*pair.tensor, [&](auto number) {
         using From = decltype(number);
-        return parameter.dtype == plan::DType::f64 ? converted<From, double>(pair)
-                                                   : converted<From, float>(pair);
+        return parameter.dtype == DType::f64 ? converted<From, double>(pair)
+                                             : converted<From, float>(pair);
     });
 }
 
@@ -95,11 +95,11 @@ ExchangedWeights weights_for_others(const plan::Plan& plan, const WeightMatch& m
             continue;
         }
         const FileForm form = rules.forms(pair.parameter, layout).front();
-        const std::size_t size = std::size_t(plan::size_of(parameter.dtype));
+        const std::size_t size = std::size_t(size_of(parameter.dtype));
         add(weights, *name, parameter.dtype, form.dims,
             arranged(logical_bytes(parameter, pair), form, size));
         if (layout == WeightLayout::torch && parameter.role == "running_mean")
-            add(weights, count_name(*name), plan::DType::i64, {},
+            add(weights, count_name(*name), DType::i64, {},
                 std::vector<std::byte>(sizeof(std::int64_t)));
     }
     if (nameless.empty()) return weights;

@@ -32,15 +32,15 @@ std::vector<std::byte> elements_of(const NpyArray& array) {
 
 StoredTensor tensor_of(const std::string& name, NpyArray array,
                        std::deque<std::vector<std::byte>>& storage) {
-    StoredTensor tensor{name, plan::DType::i64, array.header.dims, {}};
+    StoredTensor tensor{name, DType::i64, array.header.dims, {}};
     const NpyHeader& header = array.header;
     if (header.kind == NpyHeader::Kind::real) {
         const bool wide = header.item_bytes == 8;
-        tensor.dtype = wide ? plan::DType::f64 : plan::DType::f32;
+        tensor.dtype = wide ? DType::f64 : DType::f32;
         storage.push_back(wide ? elements_of<double>(array) : elements_of<float>(array));
     } else if (header.kind == NpyHeader::Kind::natural && header.item_bytes == 1 &&
                !header.fortran) {
-        tensor.dtype = plan::DType::u8;
+        tensor.dtype = DType::u8;
         const auto all = std::as_bytes(std::span(array.bytes)).subspan(std::size_t(header.begin));
         storage.emplace_back(all.begin(), all.end());
     } else {
@@ -142,7 +142,7 @@ void write_weight_file(const std::string& path, std::span<const StoredTensor> te
                        "give it a name that ends in .safetensors or .npz");
     }
     for (const StoredTensor& tensor : tensors) {
-        if (plan::is_reduced(tensor.dtype))
+        if (is_reduced(tensor.dtype))
             throw RunError(Exit::mismatch,
                            fmt::format("{} is {}, for which .npz has no place here", tensor.name,
                                        plan::name_of(tensor.dtype)),

@@ -20,21 +20,21 @@ constexpr LayoutName kNames[] = {{WeightLayout::own, "own"},
                                  {WeightLayout::nhwc_gpu, "nhwc_gpu"},
                                  {WeightLayout::torch, "torch"}};
 
-plan::Dims in_order(const plan::Dims& dims, const plan::Order& order) {
-    plan::Dims result;
+Dims in_order(const Dims& dims, const Order& order) {
+    Dims result;
     for (const int axis : order)
         result.push_back(dims[std::size_t(axis)]);
     return result;
 }
 
-std::vector<FileForm> convolution(const plan::Dims& dims, WeightLayout layout) {
-    plan::Order order = {0, 1, 2, 3};
+std::vector<FileForm> convolution(const Dims& dims, WeightLayout layout) {
+    Order order = {0, 1, 2, 3};
     if (layout == WeightLayout::nhwc) order = {1, 2, 3, 0};
     if (layout == WeightLayout::nhwc_gpu) order = {0, 2, 3, 1};
     std::vector<FileForm> forms = {{in_order(dims, order), dims, order}};
     if (dims[2] == 1 && dims[3] == 1) {
-        const plan::Dims matrix = layout == WeightLayout::nhwc ? plan::Dims{dims[1], dims[0]}
-                                                               : plan::Dims{dims[0], dims[1]};
+        const Dims matrix =
+            layout == WeightLayout::nhwc ? Dims{dims[1], dims[0]} : Dims{dims[0], dims[1]};
         forms.push_back({matrix, dims, order});
     }
     return forms;
@@ -56,7 +56,7 @@ std::optional<WeightLayout> parse_layout(const std::string& name) {
     return std::nullopt;
 }
 
-bool FileForm::takes(const plan::Dims& file) const {
+bool FileForm::takes(const Dims& file) const {
     return squeezed ? runtime::squeezed(file, 0) == runtime::squeezed(dims, 0) : file == dims;
 }
 
@@ -89,14 +89,13 @@ LayoutRules::LayoutRules(const plan::Plan& plan) : plan_(&plan) {
         layers_.emplace(layer.name, &layer);
 }
 
-std::optional<plan::Dims> LayoutRules::flattened(const plan::Layer& layer) const {
+std::optional<Dims> LayoutRules::flattened(const plan::Layer& layer) const {
     const plan::Layer* at = &layer;
     for (std::size_t guard = 0; guard <= plan_->layers.size(); ++guard) {
         if (at->from.size() != 1) return std::nullopt;
         const auto source = layers_.find(at->from.front());
         const bool input = source == layers_.end();
-        const plan::Dims& shape =
-            input ? plan_->dataset.input().dims : source->second->output_shape;
+        const Dims& shape = input ? plan_->dataset.input().dims : source->second->output_shape;
         if (shape.size() == 3) return shape;
         if (input || shape.size() != 1 || source->second->type == "dense") return std::nullopt;
         at = source->second;
@@ -106,7 +105,7 @@ std::optional<plan::Dims> LayoutRules::flattened(const plan::Layer& layer) const
 
 std::vector<FileForm> LayoutRules::forms(std::size_t index, WeightLayout layout) const {
     const plan::Parameter& parameter = plan_->parameters[index];
-    const plan::Dims& dims = parameter.dims;
+    const Dims& dims = parameter.dims;
     const FileForm own{dims, dims, {}};
     if (layout == WeightLayout::own || parameter.layer < 0) return {own};
     const plan::Layer& layer = plan_->layers[std::size_t(parameter.layer)];
@@ -118,9 +117,9 @@ std::vector<FileForm> LayoutRules::forms(std::size_t index, WeightLayout layout)
     if (dense && layout == WeightLayout::torch) return {{{dims[1], dims[0]}, dims, {1, 0}}};
     const bool last_first = layout == WeightLayout::nhwc || layout == WeightLayout::nhwc_gpu;
     const bool per_source = dense || (dims.size() == 1 && parameter.role != "bias");
-    std::optional<plan::Dims> image;
+    std::optional<Dims> image;
     if (last_first && per_source) image = flattened(layer);
-    const bool whole = image && plan::element_count(*image) == dims[0];
+    const bool whole = image && element_count(*image) == dims[0];
     if (weights && dims.size() == 2) {
         if (!whole) return {own};
         return {{dims, {(*image)[0], (*image)[1], (*image)[2], dims[1]}, {1, 2, 0, 3}}};

@@ -36,12 +36,12 @@ std::optional<WeightLayout> parse_layout(const std::string& name);
 /// A shape that a file may have for a parameter, and where the parameter's logical elements are in
 /// it: those of Arrangement(view, order).
 struct FileForm {
-    plan::Dims dims;
-    plan::Dims view;
-    plan::Order order;      ///< empty: the logical order
+    Dims dims;
+    Dims view;
+    Order order;            ///< empty: the logical order
     bool squeezed = false;  ///< extents of one do not count
 
-    bool takes(const plan::Dims& file) const;
+    bool takes(const Dims& file) const;
     /// Whether every element has the same place as in the other form.
     bool same_places(const FileForm& other) const;
     bool operator==(const FileForm&) const = default;
@@ -58,7 +58,7 @@ class LayoutRules {
 
   private:
     /// Channels, height and width of the image whose elements, flattened, the layer's sources are.
-    std::optional<plan::Dims> flattened(const plan::Layer& layer) const;
+    std::optional<Dims> flattened(const plan::Layer& layer) const;
 
     const plan::Plan* plan_;
     std::map<std::string, const plan::Layer*> layers_;

@@ -25,8 +25,8 @@
 namespace dtnn::runtime {
 namespace {
 
-bool is_real(plan::DType dtype) {
-    return dtype == plan::DType::f32 || dtype == plan::DType::f64 || plan::is_reduced(dtype);
+bool is_real(DType dtype) {
+    return dtype == DType::f32 || dtype == DType::f64 || is_reduced(dtype);
 }
 
 std::string describe(const StoredTensor& tensor) {
@@ -159,9 +159,9 @@ void pair_up(const plan::Plan& plan, const std::vector<const StoredTensor*>& ten
 }
 
 template <class T>
-std::string number_difference(const StoredTensor& tensor, plan::DType wanted) {
-    const double most = wanted == plan::DType::f32 ? double(std::numeric_limits<float>::max())
-                                                   : std::numeric_limits<double>::max();
+std::string number_difference(const StoredTensor& tensor, DType wanted) {
+    const double most = wanted == DType::f32 ? double(std::numeric_limits<float>::max())
+                                             : std::numeric_limits<double>::max();
     std::size_t bad = 0, first = 0;
     double value = 0;
     for (std::size_t at = 0; at + sizeof(T) <= tensor.bytes.size(); at += sizeof(T)) {

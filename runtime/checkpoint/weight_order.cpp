@@ -116,7 +116,7 @@ std::vector<const StoredTensor*> in_order_of_names(std::span<const StoredTensor*
 }
 
 bool sorted_as_text(std::span<const StoredTensor* const> tensors) {
-    std::map<plan::DType, std::string_view> last;
+    std::map<DType, std::string_view> last;
     return std::all_of(tensors.begin(), tensors.end(), [&](const StoredTensor* tensor) {
         std::string_view& before = last[tensor->dtype];
         const bool behind = before <= tensor->name;
@@ -130,7 +130,7 @@ std::optional<std::pair<const StoredTensor*, const StoredTensor*>> told_apart_by
     const std::vector<const StoredTensor*> sorted = in_order_of_names(tensors);
     const std::vector<std::string> roles = roles_of(sorted);
     // Names whose first difference is one of text have neighbours between them of which that holds.
-    std::map<std::tuple<std::string, plan::DType, plan::Dims>, const StoredTensor*> last;
+    std::map<std::tuple<std::string, DType, Dims>, const StoredTensor*> last;
     for (std::size_t i = 0; i < sorted.size(); ++i) {
         const StoredTensor*& before = last[{roles[i], sorted[i]->dtype, sorted[i]->dims}];
         if (before != nullptr && !compare_names(before->name, sorted[i]->name).in_number)

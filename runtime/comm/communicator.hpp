@@ -56,9 +56,8 @@ class Communicator {
     /// Binds a reduction of `elements` numbers (f32, f64, i64): they become those of all ranks
     /// together. `name` is what messages call it.
     /// The memory outlives the result, which must not outlive the communicator.
-    virtual std::unique_ptr<Exchange> all_reduce(void* data, std::int64_t elements,
-                                                 plan::DType dtype, Reduction reduction,
-                                                 const std::string& name) = 0;
+    virtual std::unique_ptr<Exchange> all_reduce(void* data, std::int64_t elements, DType dtype,
+                                                 Reduction reduction, const std::string& name) = 0;
 
     /// Likewise a sum of f32, which are compressed on their way. Every rank has the same bits,
     /// which do not depend on time: numbers are added in the order of the ranks. With one rank
@@ -69,12 +68,10 @@ class Communicator {
 
     /// Likewise a sum of ranks() parts of `part` numbers each, one after the other: the rank's own
     /// part becomes the sum over all ranks, the others hold anything.
-    virtual std::unique_ptr<Exchange> reduce_scatter(void* data, std::int64_t part,
-                                                     plan::DType dtype,
+    virtual std::unique_ptr<Exchange> reduce_scatter(void* data, std::int64_t part, DType dtype,
                                                      const std::string& name) = 0;
     /// Likewise a gather of such parts: every part becomes what its own rank has there.
-    virtual std::unique_ptr<Exchange> all_gather_parts(void* data, std::int64_t part,
-                                                       plan::DType dtype,
+    virtual std::unique_ptr<Exchange> all_gather_parts(void* data, std::int64_t part, DType dtype,
                                                        const std::string& name) = 0;
 
     /// Moves what is under way on. Called between steps; cheap when nothing is.

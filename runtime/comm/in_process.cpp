@@ -37,7 +37,7 @@ bool is_exchange(const std::string& kind) {
 struct Operation {
     std::string kind, name;
     std::int64_t elements = 0;
-    plan::DType dtype = plan::DType::f32;
+    DType dtype = DType::f32;
     Reduction reduction = Reduction::sum;
     int root = 0;
     std::vector<const GradientCompression*> compressions;  ///< by rank, for kAllReduceCompressed
@@ -75,8 +75,7 @@ struct Shared {
             for (int rank = 1; rank < ranks; ++rank)
                 reduce(sum, operation.memory[std::size_t(rank)], operation.elements,
                        operation.dtype, operation.reduction);
-            const std::size_t bytes =
-                std::size_t(operation.elements * plan::size_of(operation.dtype));
+            const std::size_t bytes = std::size_t(operation.elements * size_of(operation.dtype));
             for (int rank = 1; rank < ranks && bytes > 0; ++rank)
                 std::memcpy(operation.memory[std::size_t(rank)], sum, bytes);
         } else if (operation.kind == kAllReduceCompressed) {
@@ -109,10 +108,10 @@ struct Shared {
     /// The part of `owner` in the memory that `rank` has brought.
     std::byte* part_of(const Operation& operation, int rank, int owner) const {
         return static_cast<std::byte*>(operation.memory[std::size_t(rank)]) +
-               operation.elements / ranks * owner * plan::size_of(operation.dtype);
+               operation.elements / ranks * owner * size_of(operation.dtype);
     }
     void copy_part(const Operation& operation, int owner, int from, int to) const {
-        const auto bytes = std::size_t(operation.elements / ranks * plan::size_of(operation.dtype));
+        const auto bytes = std::size_t(operation.elements / ranks * size_of(operation.dtype));
         if (bytes > 0)
             std::memcpy(part_of(operation, to, owner), part_of(operation, from, owner), bytes);
     }
@@ -124,7 +123,7 @@ struct Shared {
             changed.wait(hold, [this] { return closing || !carried.empty(); });
             if (closing) return;
             const std::shared_ptr<Operation> operation = carried.front();
-            double bytes = double(operation->elements) * double(plan::size_of(operation->dtype));
+            double bytes = double(operation->elements) * double(size_of(operation->dtype));
             if (operation->kind == kAllReduceCompressed)
                 bytes = compressed_bytes(*operation->compressions.front(), operation->elements);
             const bool whole =
@@ -166,7 +165,7 @@ class InProcess;
 class InProcessExchange final : public Exchange {
   public:
     InProcessExchange(InProcess& owner, const char* kind, void* data, std::int64_t elements,
-                      plan::DType dtype, Reduction reduction, std::string name)
+                      DType dtype, Reduction reduction, std::string name)
         : owner_(owner),
           kind_(kind),
           data_(data),
@@ -183,7 +182,7 @@ class InProcessExchange final : public Exchange {
     const char* kind_;
     void* data_;
     std::int64_t elements_;
-    plan::DType dtype_;
+    DType dtype_;
     Reduction reduction_;
     std::string name_;
     GradientCompression compression_;
@@ -198,7 +197,7 @@ class InProcess final : public Communicator {
     int ranks() const override { return shared_->ranks; }
     std::string name_of(int rank) const override { return fmt::format("rank {} (thread)", rank); }
 
-    std::unique_ptr<Exchange> all_reduce(void* data, std::int64_t elements, plan::DType dtype,
+    std::unique_ptr<Exchange> all_reduce(void* data, std::int64_t elements, DType dtype,
                                          Reduction reduction, const std::string& name) override {
         require_reducible(dtype, name);
         return std::make_unique<InProcessExchange>(*this, kAllReduce, data, elements, dtype,
@@ -208,15 +207,15 @@ class InProcess final : public Communicator {
                                                     float* data, std::int64_t elements,
                                                     const std::string& name) override {
         auto exchange = std::make_unique<InProcessExchange>(
-            *this, kAllReduceCompressed, data, elements, plan::DType::f32, Reduction::sum, name);
+            *this, kAllReduceCompressed, data, elements, DType::f32, Reduction::sum, name);
         exchange->compress(compression);
         return exchange;
     }
-    std::unique_ptr<Exchange> reduce_scatter(void* data, std::int64_t part, plan::DType dtype,
+    std::unique_ptr<Exchange> reduce_scatter(void* data, std::int64_t part, DType dtype,
                                              const std::string& name) override {
         return of_parts(kReduceScatter, data, part, dtype, name);
     }
-    std::unique_ptr<Exchange> all_gather_parts(void* data, std::int64_t part, plan::DType dtype,
+    std::unique_ptr<Exchange> all_gather_parts(void* data, std::int64_t part, DType dtype,
                                                const std::string& name) override {
         return of_parts(kGatherParts, data, part, dtype, name);
     }
@@ -329,8 +328,8 @@ class InProcess final : public Communicator {
     }
 
   private:
-    std::unique_ptr<Exchange> of_parts(const char* kind, void* data, std::int64_t part,
-                                       plan::DType dtype, const std::string& name) {
+    std::unique_ptr<Exchange> of_parts(const char* kind, void* data, std::int64_t part, DType dtype,
+                                       const std::string& name) {
         require_reducible(dtype, name);
         return std::make_unique<InProcessExchange>(*this, kind, data, part * ranks(), dtype,
                                                    Reduction::sum, name);

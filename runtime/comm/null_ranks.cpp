@@ -55,7 +55,7 @@ class Null final : public NullRank {
     int ranks() const override { return ranks_; }
     std::string name_of(int rank) const override { return fmt::format("rank {}", rank); }
 
-    std::unique_ptr<Exchange> all_reduce(void*, std::int64_t elements, plan::DType dtype, Reduction,
+    std::unique_ptr<Exchange> all_reduce(void*, std::int64_t elements, DType dtype, Reduction,
                                          const std::string& name) override {
         return recorded("all_reduce", OperationKind::all_reduce_start,
                         OperationKind::all_reduce_wait, elements, dtype, name);
@@ -65,14 +65,14 @@ class Null final : public NullRank {
                                                     std::int64_t elements,
                                                     const std::string& name) override {
         return recorded("all_reduce_compressed", OperationKind::all_reduce_start,
-                        OperationKind::all_reduce_wait, elements, plan::DType::f32, name);
+                        OperationKind::all_reduce_wait, elements, DType::f32, name);
     }
-    std::unique_ptr<Exchange> reduce_scatter(void*, std::int64_t part, plan::DType dtype,
+    std::unique_ptr<Exchange> reduce_scatter(void*, std::int64_t part, DType dtype,
                                              const std::string& name) override {
         return recorded("reduce_scatter", OperationKind::reduce_scatter_start,
                         OperationKind::reduce_scatter_wait, part * ranks_, dtype, name);
     }
-    std::unique_ptr<Exchange> all_gather_parts(void*, std::int64_t part, plan::DType dtype,
+    std::unique_ptr<Exchange> all_gather_parts(void*, std::int64_t part, DType dtype,
                                                const std::string& name) override {
         return recorded("all_gather_parts", OperationKind::all_gather_parts_start,
                         OperationKind::all_gather_parts_wait, part * ranks_, dtype, name);
@@ -101,11 +101,11 @@ class Null final : public NullRank {
 
   private:
     std::unique_ptr<Exchange> recorded(const char* kind, OperationKind start, OperationKind wait,
-                                       std::int64_t elements, plan::DType dtype,
+                                       std::int64_t elements, DType dtype,
                                        const std::string& name) {
         require_reducible(dtype, name);
         return std::make_unique<RecordedExchange>(record_, kind, start, wait, name,
-                                                  elements * plan::size_of(dtype));
+                                                  elements * size_of(dtype));
     }
     void note(OperationKind kind, const std::string& name, std::int64_t bytes) {
         record_.operations.push_back({kind, name, bytes});

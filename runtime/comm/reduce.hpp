@@ -23,22 +23,22 @@ void reduce_as(T* into, const T* from, std::int64_t elements, Reduction reductio
 }
 
 /// f32, f64 and i64 are what ranks exchange.
-inline bool can_reduce(plan::DType dtype) {
-    return dtype == plan::DType::f32 || dtype == plan::DType::f64 || dtype == plan::DType::i64;
+inline bool can_reduce(DType dtype) {
+    return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::i64;
 }
 
-inline void require_reducible(plan::DType dtype, const std::string& name) {
+inline void require_reducible(DType dtype, const std::string& name) {
     if (can_reduce(dtype)) return;
     throw RunError(Exit::internal, "all_reduce `" + name + "` is of a type that ranks do not add",
                    "please report this");
 }
 
 /// Precondition: can_reduce(dtype).
-inline void reduce(void* into, const void* from, std::int64_t elements, plan::DType dtype,
+inline void reduce(void* into, const void* from, std::int64_t elements, DType dtype,
                    Reduction reduction) {
-    if (dtype == plan::DType::f32) {
+    if (dtype == DType::f32) {
         reduce_as(static_cast<float*>(into), static_cast<const float*>(from), elements, reduction);
-    } else if (dtype == plan::DType::f64) {
+    } else if (dtype == DType::f64) {
         reduce_as(static_cast<double*>(into), static_cast<const double*>(from), elements,
                   reduction);
     } else {

@@ -16,7 +16,7 @@ class Self final : public Communicator {
     int rank() const override { return 0; }
     int ranks() const override { return 1; }
     std::string name_of(int) const override { return "this process"; }
-    std::unique_ptr<Exchange> all_reduce(void*, std::int64_t, plan::DType, Reduction,
+    std::unique_ptr<Exchange> all_reduce(void*, std::int64_t, DType, Reduction,
                                          const std::string&) override {
         return std::make_unique<Nothing>();
     }
@@ -25,11 +25,11 @@ class Self final : public Communicator {
                                                     std::int64_t, const std::string&) override {
         return std::make_unique<Nothing>();
     }
-    std::unique_ptr<Exchange> reduce_scatter(void*, std::int64_t, plan::DType,
+    std::unique_ptr<Exchange> reduce_scatter(void*, std::int64_t, DType,
                                              const std::string&) override {
         return std::make_unique<Nothing>();
     }
-    std::unique_ptr<Exchange> all_gather_parts(void*, std::int64_t, plan::DType,
+    std::unique_ptr<Exchange> all_gather_parts(void*, std::int64_t, DType,
                                                const std::string&) override {
         return std::make_unique<Nothing>();
     }

@@ -74,7 +74,7 @@ std::optional<NpyHeader> header_in(const std::string& path, std::string_view nam
 }
 
 /// Images as Keras has them are taken as they lie, and are hardly meant so.
-void tell_channels_last(const plan::Dims& dims, RecognisedData& data) {
+void tell_channels_last(const Dims& dims, RecognisedData& data) {
     const auto channels = [](std::int64_t extent) { return extent == 1 || extent == 3; };
     if (dims.size() != 4 || channels(dims[1]) || !channels(dims[3])) return;
     data.remarks.push_back(fmt::format(
@@ -105,7 +105,7 @@ RecognisedData recognise_arrays(const std::string& path) {
     if (const auto samples = header_in(path, split ? "x_train" : "x"))
         tell_channels_last(samples->dims, data);
     const bool whole = labels->kind != NpyHeader::Kind::real;
-    const plan::Dims shape = squeezed(labels->dims, 1);
+    const Dims shape = squeezed(labels->dims, 1);
     if (whole && shape.size() == 2) data.fields.emplace_back("labels", std::string("pixel"));
     if (!whole) data.fields.emplace_back("label_kind", std::string("values"));
     data.remarks.push_back(

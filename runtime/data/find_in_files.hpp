@@ -17,7 +17,7 @@ void find_in_files(plan::Dataset& dataset);
 /// is arranged, in their order. Counts, classes and shapes are not among them: find_in_files.
 struct RecognisedData {
     std::string type;
-    std::vector<std::pair<std::string, plan::AttributeValue>> fields;
+    std::vector<std::pair<std::string, AttributeValue>> fields;
     bool images = false;                    ///< JPEG and PNG, which may have several sizes
     std::vector<std::string> remarks = {};  ///< what was guessed, for people
 };

@@ -62,7 +62,7 @@ Pipeline::Pipeline(const SampleSource& source, const plan::Plan& plan, Arrangeme
     });
     for (Worker& worker : workers_) {
         // All samples are of one size then, and a source has elements of one type.
-        worker.sample.wide = dtype_ == plan::DType::f64 && !chain_.has_steps();
+        worker.sample.wide = dtype_ == DType::f64 && !chain_.has_steps();
         if (worker.sample.wide) continue;
         worker.sample.pixels.reserve(std::size_t(plan::largest_sample(dataset_)));
         worker.scratch.spare.pixels.reserve(std::size_t(plan::largest_sample(dataset_)));
@@ -187,7 +187,7 @@ void Pipeline::store_pixels(const Sample& sample, std::byte* place) const {
     };
     if (!sample.numbers.empty()) {
         store(sample.numbers, reinterpret_cast<double*>(place));
-    } else if (dtype_ == plan::DType::f64) {
+    } else if (dtype_ == DType::f64) {
         store(sample.pixels, reinterpret_cast<double*>(place));
     } else {
         store(sample.pixels, reinterpret_cast<float*>(place));
@@ -228,7 +228,7 @@ void Pipeline::store_labels(const Sample& sample, std::int64_t index, std::int64
                            [](double value) { return Real(value); });
         }
     };
-    if (dtype_ == plan::DType::f64) {
+    if (dtype_ == DType::f64) {
         store(reinterpret_cast<double*>(slot.targets));
     } else {
         store(reinterpret_cast<float*>(slot.targets));
@@ -252,7 +252,7 @@ void Pipeline::prepare(Worker& worker, std::int64_t position, std::int64_t at, S
                        fmt::format("{} {}", source_.name_of(pass_.split, index), error.what()),
                        error.help(), error.detail());
     }
-    const plan::Dims& wanted = dataset_.input().dims;
+    const Dims& wanted = dataset_.input().dims;
     if (sample.channels != wanted[0] || sample.height != wanted[1] || sample.width != wanted[2]) {
         throw RunError(
             Exit::failed,
@@ -282,7 +282,7 @@ void Pipeline::mix_with_other_batch(Worker& worker, std::int64_t position, plan:
     prepare(worker, partner, 0, worker.partner);
     const double share = share_of(position);
     const auto mix = [&](std::byte* rows, const std::byte* other, std::int64_t bytes) {
-        if (dtype_ == plan::DType::f64) {
+        if (dtype_ == DType::f64) {
             mix_row(reinterpret_cast<double*>(rows + at * bytes),
                     reinterpret_cast<const double*>(other), bytes / 8, share);
         } else {
@@ -300,7 +300,7 @@ void Pipeline::mix_pairs(plan::Part batch, Slot& slot) const {
         const double share = share_of(batch.first + at);
         const auto mix = [&](std::byte* rows, std::int64_t bytes) {
             std::byte *const first = rows + at * bytes, *const second = first + bytes;
-            if (dtype_ == plan::DType::f64) {
+            if (dtype_ == DType::f64) {
                 mix_pair(reinterpret_cast<double*>(first), reinterpret_cast<double*>(second),
                          bytes / 8, share);
             } else {

@@ -127,7 +127,7 @@ class Pipeline {
     const plan::Dataset dataset_;
     Arrangement sample_;
     SampleChain chain_;
-    plan::DType dtype_;
+    DType dtype_;
     plan::StagedSample bytes_;
     std::int64_t largest_batch_;
     std::optional<double> mixing_;  ///< alpha of mixup

@@ -100,7 +100,7 @@ class SampleSource {
     /// What files say that were opened without knowing (Counts::any): the classes, or how many
     /// values a sample has; and the shape of a sample, zeros for extents that differ.
     virtual std::int64_t found_classes() const { return std::int64_t(class_names().size()); }
-    virtual plan::Dims found_shape() const { return {}; }
+    virtual Dims found_shape() const { return {}; }
     /// Height times width of the largest image whose header was looked at; 0: no images.
     virtual std::int64_t found_pixels() const { return 0; }
 
@@ -129,8 +129,7 @@ enum class Counts { exact, at_most, any };
 /// `files`: what list_files has given on another rank, so that a file system is not asked for every
 /// file by every rank; some of them are held against it. Empty: they are looked for.
 std::unique_ptr<SampleSource> open_source(const plan::Dataset& dataset,
-                                          Counts counts = Counts::exact,
-                                          plan::DType numbers = plan::DType::f32,
+                                          Counts counts = Counts::exact, DType numbers = DType::f32,
                                           std::span<const std::byte> files = {});
 
 /// A content hash as people see it: "xxh3:0123456789abcdef".

@@ -82,12 +82,12 @@ class Surveyor {
         }
         return result;
     }
-    plan::Dims smallest, largest;
+    Dims smallest, largest;
     std::vector<Moments> channels;
 
   private:
     void note_size() {
-        const plan::Dims size = {sample_.height, sample_.width};
+        const Dims size = {sample_.height, sample_.width};
         if (smallest.empty()) smallest = largest = size;
         for (std::size_t axis = 0; axis < 2; ++axis) {
             smallest[axis] = std::min(smallest[axis], size[axis]);

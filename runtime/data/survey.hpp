@@ -32,7 +32,7 @@ struct DataSurvey {
     SplitSurvey train;
     SplitSurvey test;
     /// The extents before the transforms, over all samples that were looked at.
-    plan::Dims smallest, largest;  ///< height and width, each by itself
+    Dims smallest, largest;  ///< height and width, each by itself
     /// The spread of every channel of the training samples, behind the transforms and before
     /// normalize.
     std::vector<NumberSpread> channels;

@@ -78,7 +78,7 @@ class Cpu final : public Device {
     }
     void join(const DeviceRanks&) override {}
     std::unique_ptr<Exchange> bind_exchange(plan::CollectiveKind, std::byte*, std::int64_t,
-                                            plan::DType) override {
+                                            DType) override {
         return nullptr;
     }
     void finish() override {}

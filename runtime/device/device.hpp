@@ -113,7 +113,7 @@ class Device {
     /// which the rank's own becomes the sum; or a gather of such parts. Bound on all ranks in the
     /// same order. Null: the memory is the host's, and a communicator carries it.
     virtual std::unique_ptr<Exchange> bind_exchange(plan::CollectiveKind kind, std::byte* data,
-                                                    std::int64_t count, plan::DType dtype) = 0;
+                                                    std::int64_t count, DType dtype) = 0;
     /// Waits until all work is done.
     virtual void finish() = 0;
 

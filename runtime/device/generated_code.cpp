@@ -88,7 +88,7 @@ GeneratedCode* GeneratedCode::of_process() {
 
 kernels::LoopFunction GeneratedCode::loop_for(const kernels::Problem& problem) {
     const std::optional<kernels::Loop> loop = loop_of(problem);
-    if (!loop || kernels::is_reduced(problem.dtype) ||
+    if (!loop || is_reduced(problem.dtype) ||
         kernels::vector_functions(problem.isa, problem.dtype) == nullptr)
         return nullptr;
     const std::string key = key_of(kernels::text_of(*loop));

@@ -23,8 +23,7 @@ std::optional<std::string> collectives_mistake(const plan::Plan& plan) {
             return fmt::format("program `{}` has exchanges, and the plan is for one rank",
                                program.name);
         for (const plan::Collective& one : program.collectives) {
-            if (one.dtype != plan::DType::f32 && one.dtype != plan::DType::f64 &&
-                one.dtype != plan::DType::i64)
+            if (one.dtype != DType::f32 && one.dtype != DType::f64 && one.dtype != DType::i64)
                 return fmt::format(
                     "program `{}`: the exchange `{}` is of {}, which is not added up", program.name,
                     one.name, plan::name_of(one.dtype));
@@ -52,7 +51,7 @@ std::unique_ptr<Exchange> bind_exchange(Communicator& communicator, const plan::
     };
     std::byte* const data =
         arena == nullptr ? nullptr : memory(collective.buffer) + collective.offset;
-    const std::int64_t elements = collective.bytes / plan::size_of(collective.dtype);
+    const std::int64_t elements = collective.bytes / size_of(collective.dtype);
     const std::int64_t part = elements / communicator.ranks();
     if (collective.compression != plan::Compression::full) {
         GradientCompression compression{collective.compression, collective.density, nullptr, {}};
@@ -84,7 +83,7 @@ std::unique_ptr<Exchange> bind_exchange(Device& device, Communicator& communicat
                         collective.name, plan::name_of(collective.compression)),
             "compile the job with parallel.wire: full, or with --target cpu");
     const bool parts = collective.kind != plan::CollectiveKind::all_reduce;
-    const std::int64_t elements = collective.bytes / plan::size_of(collective.dtype);
+    const std::int64_t elements = collective.bytes / size_of(collective.dtype);
     return device.bind_exchange(
         collective.kind,
         arena + plan.buffers[std::size_t(collective.buffer)].offset + collective.offset,
@@ -101,7 +100,7 @@ std::vector<Gap> gaps_of(const plan::Program& program, const plan::Collective& c
         const plan::Tensor& tensor = program.tensors[std::size_t(source)];
         const std::int64_t offset = tensor.offset - collective.offset;
         if (offset > end) gaps.push_back({end, offset - end});
-        end = offset + plan::element_count(tensor.dims) * plan::size_of(tensor.dtype);
+        end = offset + element_count(tensor.dims) * size_of(tensor.dtype);
     }
     if (end < collective.bytes) gaps.push_back({end, collective.bytes - end});
     return gaps;

@@ -29,8 +29,8 @@ std::byte* address_of(std::byte* arena, const plan::Buffer& buffer, const plan::
                       const Communicator* communicator) {
     std::byte* const first = arena + buffer.offset + tensor.offset;
     if (!tensor.by_rank || communicator == nullptr) return first;
-    return first + std::int64_t{communicator->rank()} * plan::element_count(tensor.dims) *
-                       plan::size_of(tensor.dtype);
+    return first +
+           std::int64_t{communicator->rank()} * element_count(tensor.dims) * size_of(tensor.dtype);
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ Transfer BoundProgram::transfer_of(int tensor) const {
     const plan::Tensor& record = program_->tensors[std::size_t(tensor)];
     Transfer transfer;
     transfer.memory = address(tensor);
-    transfer.bytes = plan::element_count(record.dims) * plan::size_of(record.dtype);
+    transfer.bytes = element_count(record.dims) * size_of(record.dtype);
     const std::span<std::byte> room = room_for_inputs();
     if (!room.empty() && plan_->buffers[std::size_t(record.buffer)].role == plan::BufferRole::input)
         transfer.ahead =
@@ -294,15 +294,14 @@ void Executor::observe(StepObserver* observer) {
 HostView Executor::view(const plan::Tensor& tensor) const {
     const plan::Buffer& buffer = plan_->buffers[std::size_t(tensor.buffer)];
     return {*device_, address_of(arena_, buffer, tensor, communicator_),
-            std::size_t(plan::element_count(tensor.dims) * plan::size_of(tensor.dtype)),
+            std::size_t(element_count(tensor.dims) * size_of(tensor.dtype)),
             HostView::Access::read};
 }
 
 HostView Executor::parameter_view(std::size_t index, HostView::Access access) const {
     const plan::Parameter& parameter = plan_->parameters[index];
     return {*device_, this->parameter(index),
-            std::size_t(plan::element_count(parameter.dims) * plan::size_of(parameter.dtype)),
-            access};
+            std::size_t(element_count(parameter.dims) * size_of(parameter.dtype)), access};
 }
 
 std::byte* Executor::parameter(std::size_t index) const {

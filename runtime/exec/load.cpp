@@ -46,7 +46,7 @@ void check_machine(const plan::Plan& plan, const std::string& name) {
                         plan.target.device),
             "compile it with --target cpu or --target cuda");
     }
-    if (plan.target.dtype != plan::DType::f32 && plan.target.dtype != plan::DType::f64) {
+    if (plan.target.dtype != DType::f32 && plan.target.dtype != DType::f64) {
         throw refused_plan(name, fmt::format("its floating type is {}; f32 and f64 can be run",
                                              plan::name_of(plan.target.dtype)));
     }
@@ -183,7 +183,7 @@ void check_batches(const plan::Plan& plan, const std::string& name, int ranks) {
     if (plan.training.batch_size < 1) throw refused_plan(name, "its batch size is not positive");
     if (plan.training.epochs < 0) throw refused_plan(name, "its number of epochs is negative");
     const plan::Dataset& dataset = plan.dataset;
-    if (dataset.input().dims.size() != 3 || plan::element_count(dataset.input().dims) < 1 ||
+    if (dataset.input().dims.size() != 3 || element_count(dataset.input().dims) < 1 ||
         dataset.target().classes < 1 || dataset.train_samples < 1) {
         throw refused_plan(name, fmt::format("its dataset has the shape [{}], {} classes and {} "
                                              "training samples; all must be positive",
@@ -214,7 +214,7 @@ void check_batches(const plan::Plan& plan, const std::string& name, int ranks) {
 /// into what is booked.
 void check_staging(const plan::Plan& plan, const std::string& name) {
     for (std::size_t i = 0; i < plan.dataset.inputs.size(); ++i) {
-        const plan::Order* first = nullptr;
+        const Order* first = nullptr;
         for (const plan::Program& program : plan.programs) {
             const plan::Input* source = plan::find_input(program, plan::InputRole::feature, int(i));
             if (source == nullptr) continue;  // check_program says so
@@ -292,7 +292,7 @@ void check_runnable(const plan::Plan& plan, const std::string& name, int ranks) 
     check_machine(plan, name);
     check_ranks(plan, name, ranks);
     for (const plan::Parameter& parameter : plan.parameters) {
-        if (parameter.dtype != plan::DType::f32 && parameter.dtype != plan::DType::f64) {
+        if (parameter.dtype != DType::f32 && parameter.dtype != DType::f64) {
             throw refused_plan(name, fmt::format("the parameter `{}` is {}; f32 and f64 can be run",
                                                  parameter.name, plan::name_of(parameter.dtype)));
         }
@@ -300,11 +300,11 @@ void check_runnable(const plan::Plan& plan, const std::string& name, int ranks) 
             throw refused_plan(name, fmt::format("the initializer of parameter `{}`: {}",
                                                  parameter.name, *mistake));
         }
-        if (plan::element_count(parameter.physical_dims) != plan::element_count(parameter.dims)) {
+        if (element_count(parameter.physical_dims) != element_count(parameter.dims)) {
             throw refused_plan(name,
                                fmt::format("the parameter `{}` has {} elements but is stored as {}",
-                                           parameter.name, plan::element_count(parameter.dims),
-                                           plan::element_count(parameter.physical_dims)));
+                                           parameter.name, element_count(parameter.dims),
+                                           element_count(parameter.physical_dims)));
         }
     }
     check_averages(plan, name);

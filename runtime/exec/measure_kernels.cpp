@@ -55,8 +55,8 @@ std::unique_ptr<Operands> make_operands(const kernels::Problem& problem, std::in
     std::byte* next = operands->memory.data();
     for (const kernels::TensorDesc& tensor : problem.sources) {
         const std::span<std::byte> place(next, std::size_t(tensor.bytes()));
-        if (tensor.dtype == kernels::DType::f32) fill<float>(place);
-        if (tensor.dtype == kernels::DType::f64) fill<double>(place);
+        if (tensor.dtype == DType::f32) fill<float>(place);
+        if (tensor.dtype == DType::f64) fill<double>(place);
         operands->sources.push_back(next);
         next += rounded(tensor.bytes());
     }

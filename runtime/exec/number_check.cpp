@@ -41,9 +41,9 @@ NumberFinding examine(const std::byte* memory, std::int64_t count) {
     return finding;
 }
 
-NumberFinding examine(plan::DType dtype, const std::byte* memory, std::int64_t count) {
-    if (dtype == plan::DType::f32) return examine<float>(memory, count);
-    if (dtype == plan::DType::f64) return examine<double>(memory, count);
+NumberFinding examine(DType dtype, const std::byte* memory, std::int64_t count) {
+    if (dtype == DType::f32) return examine<float>(memory, count);
+    if (dtype == DType::f64) return examine<double>(memory, count);
     return {};
 }
 
@@ -72,7 +72,7 @@ NumberCheck::~NumberCheck() {
 void NumberCheck::look(const plan::Program& program, int tensor, const plan::Step* step) {
     const plan::Plan& plan = executor_.plan();
     const plan::Tensor& t = program.tensors[std::size_t(tensor)];
-    const std::int64_t count = plan::element_count(t.dims);
+    const std::int64_t count = element_count(t.dims);
     const plan::Buffer& buffer = plan.buffers[std::size_t(t.buffer)];
     const NumberFinding finding = examine(t.dtype, executor_.view(t).bytes().data(), count);
     if (finding.not_finite == 0) return;
@@ -120,7 +120,7 @@ std::optional<NotFinite> parameter_not_finite(const Executor& executor) {
     const plan::Plan& plan = executor.plan();
     for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
         const plan::Parameter& parameter = plan.parameters[i];
-        const std::int64_t count = plan::element_count(parameter.dims);
+        const std::int64_t count = element_count(parameter.dims);
         const HostView view = executor.parameter_view(i);
         const NumberFinding finding = examine(parameter.dtype, view.bytes().data(), count);
         if (finding.not_finite == 0) continue;

@@ -60,7 +60,7 @@ const plan::Output* find_output(const plan::Program& program, const std::string&
 /// such.
 template <class End>
 void check_tensor(const plan::Program& program, const End* item, const std::string& what,
-                  plan::DType dtype, const plan::Dims& dims, const std::string& name) {
+                  DType dtype, const Dims& dims, const std::string& name) {
     if (item == nullptr) {
         throw refused_plan(name, fmt::format("program `{}` has no `{}`", program.name, what));
     }
@@ -76,40 +76,37 @@ void check_tensor(const plan::Program& program, const End* item, const std::stri
 /// The loss, and what the plan's metrics are made of (plan/metrics.hpp).
 void check_measures(const plan::Plan& plan, const plan::Program& program, bool training,
                     const std::string& name) {
-    const auto check_one = [&](const std::string& output, plan::DType dtype) {
+    const auto check_one = [&](const std::string& output, DType dtype) {
         const plan::Output* item = find_output(program, output);
-        const plan::Dims dims =
-            item == nullptr ? plan::Dims{} : program.tensors[std::size_t(item->tensor)].dims;
-        check_tensor(program, item, output, dtype,
-                     plan::element_count(dims) == 1 ? dims : plan::Dims{}, name);
+        const Dims dims =
+            item == nullptr ? Dims{} : program.tensors[std::size_t(item->tensor)].dims;
+        check_tensor(program, item, output, dtype, element_count(dims) == 1 ? dims : Dims{}, name);
     };
     const std::int64_t classes = plan.dataset.target().classes;
-    const std::int64_t rows = program.batch * plan::element_count(plan.dataset.target().dims);
+    const std::int64_t rows = program.batch * element_count(plan.dataset.target().dims);
     check_one("loss", plan.target.dtype);
-    if (find_output(program, "loss_weight") != nullptr) check_one("loss_weight", plan::DType::f64);
-    if (plan::ignored_value(plan.dataset)) check_one(plan::kCountedLabels, plan::DType::f64);
+    if (find_output(program, "loss_weight") != nullptr) check_one("loss_weight", DType::f64);
+    if (plan::ignored_value(plan.dataset)) check_one(plan::kCountedLabels, DType::f64);
     for (const plan::Metric& metric : plan.training.metrics) {
         const plan::MetricInfo* info = plan::find_metric(metric.type);
         if (info == nullptr)
             throw refused_plan(name, fmt::format("its metric `{}` is unknown", metric.type));
         if (info->join == plan::MetricJoin::sum) {
-            check_one(metric.output, plan::DType::f64);
+            check_one(metric.output, DType::f64);
         } else if (info->join == plan::MetricJoin::scores) {
             // Not measured in training. Scores of pixels have the classes as an axis of their own.
             if (training) continue;
             const plan::Output* item = find_output(program, metric.output);
-            const plan::Dims dims =
-                item == nullptr ? plan::Dims{} : program.tensors[std::size_t(item->tensor)].dims;
-            check_tensor(
-                program, item, metric.output, plan.target.dtype,
-                plan::element_count(dims) == rows * classes ? dims : plan::Dims{rows, classes},
-                name);
+            const Dims dims =
+                item == nullptr ? Dims{} : program.tensors[std::size_t(item->tensor)].dims;
+            check_tensor(program, item, metric.output, plan.target.dtype,
+                         element_count(dims) == rows * classes ? dims : Dims{rows, classes}, name);
         } else if (plan.dataset.target().kind == plan::LabelKind::multiple) {
-            check_tensor(program, find_output(program, metric.output), metric.output,
-                         plan::DType::i64, {classes, 4}, name);
+            check_tensor(program, find_output(program, metric.output), metric.output, DType::i64,
+                         {classes, 4}, name);
         } else {
-            check_tensor(program, find_output(program, metric.output), metric.output,
-                         plan::DType::i32, {rows, 2}, name);
+            check_tensor(program, find_output(program, metric.output), metric.output, DType::i32,
+                         {rows, 2}, name);
         }
     }
 }
@@ -121,14 +118,13 @@ void check_predictions(const plan::Plan& plan, const plan::Program& program,
     const plan::Output* item = find_output(program, "predictions");
     if (item == nullptr)
         throw refused_plan(name, fmt::format("program `{}` has no `predictions`", program.name));
-    const plan::Dims& dims = program.tensors[std::size_t(item->tensor)].dims;
-    const std::int64_t numbers =
-        saturating_product({program.batch, plan.dataset.target().classes,
-                            plan::element_count(plan.dataset.target().dims)});
+    const Dims& dims = program.tensors[std::size_t(item->tensor)].dims;
+    const std::int64_t numbers = saturating_product(
+        {program.batch, plan.dataset.target().classes, element_count(plan.dataset.target().dims)});
     const bool sound =
-        dims.size() >= 2 && dims[0] == program.batch && plan::element_count(dims) == numbers;
+        dims.size() >= 2 && dims[0] == program.batch && element_count(dims) == numbers;
     check_tensor(program, item, "predictions", plan.target.dtype,
-                 sound ? dims : plan::Dims{program.batch, plan.dataset.target().classes}, name);
+                 sound ? dims : Dims{program.batch, plan.dataset.target().classes}, name);
 }
 
 void check_steps(const plan::Plan& plan, const plan::Program& program, const std::string& name) {
@@ -144,10 +140,10 @@ void check_input(const plan::Plan& plan, const plan::Program& program, const pla
                  const std::string& name) {
     using plan::InputRole;
     const plan::Tensor& tensor = program.tensors[std::size_t(input.tensor)];
-    const auto check = [&](plan::DType dtype, const plan::Dims& dims) {
+    const auto check = [&](DType dtype, const Dims& dims) {
         check_tensor(program, &input, tensor.name, dtype, dims, name);
     };
-    const plan::DType dtype = plan.target.dtype;
+    const DType dtype = plan.target.dtype;
     const std::size_t most = input.role == InputRole::feature ? plan.dataset.inputs.size() : 1;
     if (input.index < 0 || std::size_t(input.index) >= most) {
         throw refused_plan(name, fmt::format("program `{}` wants {} {}, which is unknown",
@@ -156,23 +152,23 @@ void check_input(const plan::Plan& plan, const plan::Program& program, const pla
     switch (input.role) {
         case InputRole::feature: {
             const plan::Feature& feature = plan.dataset.inputs[std::size_t(input.index)];
-            plan::Dims dims = {program.batch};
+            Dims dims = {program.batch};
             dims.insert(dims.end(), feature.dims.begin(), feature.dims.end());
             return check(feature.dtype, dims);
         }
         case InputRole::target:
-            if (tensor.dtype == plan::DType::i32)
-                return check(plan::DType::i32,
-                             {program.batch * plan::element_count(plan.dataset.target().dims)});
+            if (tensor.dtype == DType::i32)
+                return check(DType::i32,
+                             {program.batch * element_count(plan.dataset.target().dims)});
             return check(dtype, {program.batch, plan.dataset.target().classes});
         case InputRole::position:
-            return check(plan::DType::i64, {2});
+            return check(DType::i64, {2});
         case InputRole::update:
         case InputRole::learning_rate:
         case InputRole::batch_weight:
         case InputRole::share:
-            return check(input.role == InputRole::update ? plan::DType::i64 : dtype,
-                         plan::element_count(tensor.dims) == 1 ? tensor.dims : plan::Dims{});
+            return check(input.role == InputRole::update ? DType::i64 : dtype,
+                         element_count(tensor.dims) == 1 ? tensor.dims : Dims{});
     }
 }
 

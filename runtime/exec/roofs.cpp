@@ -9,8 +9,7 @@ namespace dtnn::runtime {
 Roofs measure_roofs(const plan::Target& target, int threads) {
     kernels::Isa isa{};
     if (plan::has_own_memory(target) || !kernels::parse_isa(target.isa, isa)) return {};
-    const kernels::DType dtype =
-        target.dtype == plan::DType::f64 ? kernels::DType::f64 : kernels::DType::f32;
+    const DType dtype = target.dtype == DType::f64 ? DType::f64 : DType::f32;
     kernels::ThreadTeam team(threads);
     return {kernels::arithmetic_roof(isa, dtype, team), kernels::memory_roof(team)};
 }

@@ -63,7 +63,7 @@ std::size_t ShardStates::slot(std::size_t state) const {
 
 std::size_t ShardStates::part_bytes(std::size_t state) const {
     const plan::Parameter& parameter = plan_->parameters[state];
-    return std::size_t(plan::element_count(parameter.dims) * plan::size_of(parameter.dtype));
+    return std::size_t(element_count(parameter.dims) * size_of(parameter.dtype));
 }
 
 void ShardStates::make_room() {

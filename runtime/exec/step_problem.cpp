@@ -5,48 +5,24 @@
 #include "kernels/catalogue.hpp"
 
 namespace dtnn::runtime {
-namespace {
 
-kernels::DType convert(plan::DType dtype) {
-    switch (dtype) {
-        case plan::DType::f32:
-            return kernels::DType::f32;
-        case plan::DType::f64:
-            return kernels::DType::f64;
-        case plan::DType::i32:
-            return kernels::DType::i32;
-        case plan::DType::i64:
-            return kernels::DType::i64;
-        case plan::DType::bf16:
-            return kernels::DType::bf16;
-        case plan::DType::fp16:
-            return kernels::DType::fp16;
-        case plan::DType::u8:
-            break;
-    }
-    return kernels::DType::u8;
+kernels::ProblemTarget problem_target(const plan::Target& target) {
+    kernels::Isa isa = kernels::Isa::baseline;
+    kernels::parse_isa(target.isa, isa);
+    return {target.dtype, target.threads, isa, target.numerics == plan::Numerics::strict};
 }
-
-kernels::TensorDesc describe(const plan::Tensor& tensor) {
-    return {convert(tensor.dtype), tensor.dims, tensor.order};
-}
-
-}  // namespace
 
 kernels::Problem problem_of(const plan::Plan& plan, const plan::Program& program,
                             const plan::Step& step) {
-    kernels::Problem problem;
-    problem.op = step.op;
-    problem.attributes = step.attributes;
-    problem.threads = plan.target.threads;
-    kernels::parse_isa(plan.target.isa, problem.isa);
-    problem.strict = plan.target.numerics == plan::Numerics::strict;
-    for (const int source : step.sources)
-        problem.sources.push_back(describe(program.tensors[std::size_t(source)]));
-    for (const int destination : step.destinations)
-        problem.destinations.push_back(describe(program.tensors[std::size_t(destination)]));
-    problem.set_dtype(convert(plan.target.dtype));
-    return problem;
+    const auto types = [&](const std::vector<int>& operands) {
+        std::vector<TensorType> found;
+        found.reserve(operands.size());
+        for (const int operand : operands)
+            found.push_back(program.tensors[std::size_t(operand)]);
+        return found;
+    };
+    return kernels::problem_of(step.op, step.attributes, types(step.sources),
+                               types(step.destinations), problem_target(plan.target));
 }
 
 std::string describe_step(const plan::Plan& plan, const plan::Program& program, int number,

@@ -102,7 +102,7 @@ class MaskWriter final : public PredictionWriter {
 }  // namespace
 
 std::unique_ptr<PredictionWriter> open_masks(const std::string& folder, PredictionFacts facts) {
-    const plan::Dims& dims = facts.form.dims;
+    const Dims& dims = facts.form.dims;
     if (folder == "-")
         throw RunError(Exit::usage, "masks cannot be written to standard output",
                        "name a folder with -o");

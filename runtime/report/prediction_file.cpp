@@ -63,8 +63,8 @@ class TextWriter : public PredictionWriter {
     virtual std::string line(const Row& row) = 0;
 
     std::string number(double value) const {
-        return facts_.dtype == plan::DType::f32 ? fmt::format("{}", float(value))
-                                                : fmt::format("{}", value);
+        return facts_.dtype == DType::f32 ? fmt::format("{}", float(value))
+                                          : fmt::format("{}", value);
     }
     const char* what() const { return facts_.form.probabilities ? "probability" : "score"; }
     /// The classes at or above the threshold.
@@ -197,15 +197,15 @@ class JsonLinesWriter final : public TextWriter {
 /// Numbers in the plan's type.
 class Column {
   public:
-    explicit Column(plan::DType dtype) : dtype_(dtype) {}
+    explicit Column(DType dtype) : dtype_(dtype) {}
     void add(double value) {
-        if (dtype_ == plan::DType::f64) {
+        if (dtype_ == DType::f64) {
             append(value);
         } else {
             append(float(value));
         }
     }
-    NpzArray array(const char* name, plan::Dims dims) const {
+    NpzArray array(const char* name, Dims dims) const {
         return {name, numpy_type(dtype_), std::move(dims), bytes_};
     }
 
@@ -215,13 +215,12 @@ class Column {
         const auto* from = reinterpret_cast<const std::byte*>(&value);
         bytes_.insert(bytes_.end(), from, from + sizeof value);
     }
-    plan::DType dtype_;
+    DType dtype_;
     std::vector<std::byte> bytes_;
 };
 
 template <class T>
-NpzArray whole_array(const char* name, plan::DType dtype, plan::Dims dims,
-                     const std::vector<T>& values) {
+NpzArray whole_array(const char* name, DType dtype, Dims dims, const std::vector<T>& values) {
     return {name, numpy_type(dtype), std::move(dims), std::as_bytes(std::span<const T>(values))};
 }
 
@@ -240,23 +239,21 @@ class NpzWriter final : public PredictionWriter {
     }
     void finish() override {
         const std::int64_t samples = std::int64_t(index_.size());
-        plan::Dims all{samples}, one{samples};
+        Dims all{samples}, one{samples};
         all.insert(all.end(), facts_.form.dims.begin(), facts_.form.dims.end());
         one.insert(one.end(), facts_.form.dims.begin() + 1, facts_.form.dims.end());
         const NpzTexts texts = numpy_texts(names_);
-        std::vector<NpzArray> arrays = {whole_array("index", plan::DType::i64, {samples}, index_),
+        std::vector<NpzArray> arrays = {whole_array("index", DType::i64, {samples}, index_),
                                         {"sample", texts.descr, {samples}, texts.bytes}};
         const char* const numbers = facts_.form.probabilities ? "probabilities" : "scores";
         if (facts_.form.kind == plan::LabelKind::classes) {
-            if (facts_.answers)
-                arrays.push_back(whole_array("label", plan::DType::i32, one, labels_));
-            arrays.push_back(whole_array("class", plan::DType::i32, one, classes_));
+            if (facts_.answers) arrays.push_back(whole_array("label", DType::i32, one, labels_));
+            arrays.push_back(whole_array("class", DType::i32, one, classes_));
             arrays.push_back(best_.array(facts_.form.probabilities ? "probability" : "score", one));
             arrays.push_back(all_.array(numbers, all));
         } else if (facts_.form.kind == plan::LabelKind::multiple) {
-            if (facts_.answers)
-                arrays.push_back(whole_array("labels", plan::DType::u8, all, ones_));
-            arrays.push_back(whole_array("classes", plan::DType::u8, all, above_));
+            if (facts_.answers) arrays.push_back(whole_array("labels", DType::u8, all, ones_));
+            arrays.push_back(whole_array("classes", DType::u8, all, above_));
             arrays.push_back(all_.array(numbers, all));
         } else {
             if (facts_.answers) arrays.push_back(targets_.array("targets", all));

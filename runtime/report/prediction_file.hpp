@@ -37,7 +37,7 @@ enum class PredictionFormat { csv, jsonl, npz, png };
 /// The facts that a file of predictions is made of.
 struct PredictionFacts {
     PredictionForm form;
-    plan::DType dtype = plan::DType::f32;
+    DType dtype = DType::f32;
     bool answers = false;  ///< the source knows what is right
     double threshold = 0.5;
     std::vector<std::string> class_names;  ///< as many as classes, or none

@@ -72,13 +72,13 @@ void RunWatch::histograms(std::int64_t epoch) {
     for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
         const plan::Parameter& parameter = plan.parameters[i];
         if (parameter.optimizer_state) continue;
-        const auto count = std::size_t(plan::element_count(parameter.dims));
+        const auto count = std::size_t(element_count(parameter.dims));
         const HostView view = executor_.parameter_view(i);
         // The order of the elements does not matter.
-        if (parameter.dtype == plan::DType::f32) {
+        if (parameter.dtype == DType::f32) {
             const auto* first = reinterpret_cast<const float*>(view.bytes().data());
             values.assign(first, first + count);
-        } else if (parameter.dtype == plan::DType::f64) {
+        } else if (parameter.dtype == DType::f64) {
             const auto* first = reinterpret_cast<const double*>(view.bytes().data());
             values.assign(first, first + count);
         } else {

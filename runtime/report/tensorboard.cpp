@@ -85,7 +85,7 @@ ProtobufMessage shape_attribute(std::span<const std::int64_t> dims) {
     return attribute.message(attr_value::list, list);
 }
 
-ProtobufMessage attribute_of(const plan::AttributeValue& value) {
+ProtobufMessage attribute_of(const AttributeValue& value) {
     ProtobufMessage message;
     if (const auto* truth = std::get_if<bool>(&value))
         message.integer(attr_value::b, *truth ? 1 : 0);
@@ -104,7 +104,7 @@ ProtobufMessage attribute_of(const plan::AttributeValue& value) {
 
 ProtobufMessage node(const std::string& name, const std::string& op,
                      std::span<const std::string> inputs, std::span<const std::int64_t> shape,
-                     const plan::Attributes& attributes) {
+                     const Attributes& attributes) {
     ProtobufMessage message;
     message.text(node_def::name, name).text(node_def::op, op);
     for (const std::string& input : inputs)

@@ -35,9 +35,8 @@ RunError error_of(std::span<const std::byte> bytes, const std::string& rank) {
 
 Agreement::Agreement(Communicator& communicator) : communicator_(communicator) {
     if (communicator.ranks() == 1) return;
-    exchange_ =
-        communicator.all_reduce(flags_.data(), std::int64_t(flags_.size()), plan::DType::i64,
-                                Reduction::maximum, "what the ranks have found");
+    exchange_ = communicator.all_reduce(flags_.data(), std::int64_t(flags_.size()), DType::i64,
+                                        Reduction::maximum, "what the ranks have found");
 }
 
 Findings Agreement::tell(const Findings& mine) {

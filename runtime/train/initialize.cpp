@@ -194,7 +194,7 @@ void make_values(const plan::Parameter& parameter, std::uint64_t seed, std::byte
             fmt::format("the parameter `{}` cannot be initialised: {}", parameter.name, *mistake),
             "compile the job again with the dtnnc of this version");
     }
-    if (parameter.dtype == plan::DType::f32) {
+    if (parameter.dtype == DType::f32) {
         fill(parameter, seed, reinterpret_cast<float*>(memory), team);
     } else {
         fill(parameter, seed, reinterpret_cast<double*>(memory), team);

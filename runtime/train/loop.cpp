@@ -228,7 +228,7 @@ const BatchProgram& Loop::start_batch(plan::Part part) {
     const bool update = steps_.updates(state_.batch);
     const BatchProgram& batch =
         part.count > 0 ? session_.train_program(part.count, update) : session_.idle_program(update);
-    const plan::DType dtype = plan_.target.dtype;
+    const DType dtype = plan_.target.dtype;
 
     if (part.count > 0) {
         session_.pipeline().wait();

@@ -20,8 +20,8 @@ namespace dtnn::runtime {
 namespace {
 
 double number_of(const BatchOutputs::Array& array) {
-    return array.dtype == plan::DType::f32 ? double(*static_cast<const float*>(array.data))
-                                           : *static_cast<const double*>(array.data);
+    return array.dtype == DType::f32 ? double(*static_cast<const float*>(array.data))
+                                     : *static_cast<const double*>(array.data);
 }
 
 template <class T>
@@ -31,7 +31,7 @@ std::span<const T> elements_of(const BatchOutputs::Array& array) {
 
 BatchOutputs::Array array_of(const plan::Program& program, int index, const void* data) {
     const plan::Tensor& tensor = program.tensors[std::size_t(index)];
-    return {data, tensor.dtype, plan::element_count(tensor.dims)};
+    return {data, tensor.dtype, element_count(tensor.dims)};
 }
 
 Averaging averaging_of(const plan::Metric& metric) {
@@ -100,8 +100,8 @@ MetricSet::MetricSet(const plan::Plan& plan, PassKind kind, std::int64_t samples
     if (kind == PassKind::training) scoring_ = kNone;
     if (scoring_ == kNone) return;
     const std::int64_t rows = (samples > 0 ? samples : largest_split(plan.dataset)) *
-                              plan::element_count(plan.dataset.target().dims);
-    const bool wide = plan.target.dtype == plan::DType::f64;
+                              element_count(plan.dataset.target().dims);
+    const bool wide = plan.target.dtype == DType::f64;
     (multiple_ ? answers_.reserve(std::size_t(rows * classes_))
                : labels_.reserve(std::size_t(rows)));
     (wide ? wide_scores_.reserve(std::size_t(rows * classes_))
@@ -160,7 +160,7 @@ void MetricSet::add_scores(const BatchOutputs& batch) {
     // Whatever a plan says: labels are read as what they are.
     const bool fits =
         multiple_ ? batch.labels.dtype == array.dtype && batch.labels.elements == array.elements
-                  : batch.labels.dtype == plan::DType::i32 &&
+                  : batch.labels.dtype == DType::i32 &&
                         batch.labels.elements * classes_ == array.elements;
     if (batch.labels.data == nullptr || !fits) {
         throw RunError(Exit::mismatch, "the programs that evaluate do not read the labels",
@@ -183,7 +183,7 @@ void MetricSet::add_scores(const BatchOutputs& batch) {
         for (const T answer : elements_of<T>(batch.labels))
             answers_.push_back(answer > T(0.5) ? 1 : 0);
     };
-    if (array.dtype == plan::DType::f32) {
+    if (array.dtype == DType::f32) {
         keep(scores_);
     } else {
         keep(wide_scores_);
@@ -346,9 +346,9 @@ void MetricSet::add_up_counts(Communicator& communicator) {
     for (Counts& counts : counts_) {
         for (std::size_t first = 0; first < counts.numbers.size(); first += kPiece) {
             const std::size_t count = std::min(kPiece, counts.numbers.size() - first);
-            const auto sum = communicator.all_reduce(&counts.numbers[first], std::int64_t(count),
-                                                     plan::DType::i64, Reduction::sum,
-                                                     "the counts of the metrics");
+            const auto sum =
+                communicator.all_reduce(&counts.numbers[first], std::int64_t(count), DType::i64,
+                                        Reduction::sum, "the counts of the metrics");
             sum->start();
             sum->wait();
         }

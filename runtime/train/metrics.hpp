@@ -65,7 +65,7 @@ struct JoinedValues {
 struct BatchOutputs {
     struct Array {
         const void* data = nullptr;
-        plan::DType dtype = plan::DType::f32;
+        DType dtype = DType::f32;
         std::int64_t elements = 0;
     };
     Array loss;

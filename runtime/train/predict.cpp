@@ -48,11 +48,11 @@ struct PredictedAnswers {
         const plan::StagedSample sample = plan::staged_sample(plan);
         labels.resize(std::size_t(batch * sample.labels) / sizeof(std::int32_t));
         if (labels.empty()) raw.resize(std::size_t(batch * sample.targets));
-        targets.resize(raw.size() / std::size_t(plan::size_of(plan.target.dtype)));
+        targets.resize(raw.size() / std::size_t(size_of(plan.target.dtype)));
     }
-    void convert(plan::DType dtype) {
+    void convert(DType dtype) {
         for (std::size_t i = 0; i < targets.size(); ++i) {
-            if (dtype == plan::DType::f64) {
+            if (dtype == DType::f64) {
                 std::memcpy(&targets[i], raw.data() + i * sizeof(double), sizeof(double));
             } else {
                 float value = 0;
@@ -94,7 +94,7 @@ void predict(Session& session, Split split, std::span<const std::int64_t> order,
     BoundProgram& program =
         *session.executor().find(plan::ProgramKind::predict, plan.training.batch_size);
     const std::int64_t batch = program.batch();
-    const std::int64_t elements = plan::element_count(form.dims);
+    const std::int64_t elements = element_count(form.dims);
     const Arrangement arrangement(tensor.dims, tensor.order);
     auto* const source = static_cast<std::byte*>(program.input(plan::InputRole::feature));
     const std::int64_t sample_bytes = plan::staged_sample(plan).pixels;
@@ -119,7 +119,7 @@ void predict(Session& session, Split split, std::span<const std::int64_t> order,
                     std::size_t((batch - samples) * sample_bytes));
         program.run();
         const std::span<double> predictions(rows.data(), std::size_t(samples * elements));
-        if (tensor.dtype == plan::DType::f64) {
+        if (tensor.dtype == DType::f64) {
             copy_rows<double>(output, arrangement, form.given, predictions);
         } else {
             copy_rows<float>(output, arrangement, form.given, predictions);

@@ -20,7 +20,7 @@ class Session;
 ///     values     real numbers
 struct PredictionForm {
     plan::LabelKind kind = plan::LabelKind::classes;
-    plan::Dims dims;  ///< logical dims of a sample's predictions: [classes], [classes,H,W]
+    Dims dims;  ///< logical dims of a sample's predictions: [classes], [classes,H,W]
     bool probabilities = true;  ///< what is told of samples; else scores, or values
     plan::Prediction given = plan::Prediction::probabilities;  ///< what the network's output is
 };

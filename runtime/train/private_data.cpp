@@ -13,7 +13,7 @@ namespace dtnn::runtime {
 
 std::unique_ptr<SampleSource> open_private_data(plan::Plan& plan, int rank) {
     plan::Dataset& dataset = plan.dataset;
-    plan::Attributes attributes = dataset.attributes;
+    Attributes attributes = dataset.attributes;
     for (const auto& [name, value] : dataset.attributes)
         if (const auto* path = std::get_if<std::string>(&value))
             attributes[name] = plan::path_of_rank(*path, rank);

@@ -25,9 +25,9 @@ namespace {
 /// and all programs agree (checked when the plan was loaded).
 Arrangement sample_arrangement(const plan::Plan& plan) {
     const plan::Program& program = plan.programs.front();
-    plan::Order order;
+    Order order;
     if (const plan::Input* source = plan::find_input(program, plan::InputRole::feature)) {
-        const plan::Order& whole = program.tensors[std::size_t(source->tensor)].order;
+        const Order& whole = program.tensors[std::size_t(source->tensor)].order;
         for (std::size_t i = 1; i < whole.size(); ++i)
             order.push_back(whole[i] - 1);
     }
@@ -43,7 +43,7 @@ BatchInputs batch_inputs(const BoundProgram& program) {
     if (const plan::Input* target = plan::find_input(program.program(), plan::InputRole::target)) {
         const plan::Tensor& tensor = program.program().tensors[std::size_t(target->tensor)];
         result.target = program.input(plan::InputRole::target);
-        result.labels = tensor.dtype == plan::DType::i32;
+        result.labels = tensor.dtype == DType::i32;
     }
     return result;
 }
@@ -70,13 +70,13 @@ std::vector<std::size_t> statistics_of(const plan::Plan& plan) {
 
 std::size_t bytes_of_parameter(const plan::Plan& plan, std::size_t index) {
     const plan::Parameter& parameter = plan.parameters[index];
-    return std::size_t(plan::element_count(parameter.dims) * plan::size_of(parameter.dtype));
+    return std::size_t(element_count(parameter.dims) * size_of(parameter.dtype));
 }
 
 /// Nothing where there is no place for it.
-void set_number(void* place, double value, plan::DType dtype) {
+void set_number(void* place, double value, DType dtype) {
     if (place == nullptr) return;
-    if (dtype == plan::DType::f32) {
+    if (dtype == DType::f32) {
         *static_cast<float*>(place) = float(value);
     } else {
         *static_cast<double*>(place) = value;
@@ -91,11 +91,11 @@ const MetricValue* PassValues::find(const std::string& name) const {
     return found == values.end() ? nullptr : &*found;
 }
 
-void BatchProgram::set_learning_rate(double value, plan::DType dtype) const {
+void BatchProgram::set_learning_rate(double value, DType dtype) const {
     set_number(learning_rate, value, dtype);
 }
 
-void BatchProgram::set_batch_weight(double value, plan::DType dtype) const {
+void BatchProgram::set_batch_weight(double value, DType dtype) const {
     set_number(batch_weight, value, dtype);
 }
 

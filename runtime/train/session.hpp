@@ -58,9 +58,9 @@ struct BatchProgram {
 
     /// The loss of the batch that was run last.
     double loss() const { return outputs.batch_loss(); }
-    void set_learning_rate(double value, plan::DType dtype) const;
+    void set_learning_rate(double value, DType dtype) const;
     /// The batch's share of the samples that one update adds up, over all ranks.
-    void set_batch_weight(double value, plan::DType dtype) const;
+    void set_batch_weight(double value, DType dtype) const;
     /// The epoch, from 0, and the place of the batch's first sample in the epoch's order: what
     /// dropout draws follows from them.
     void set_position(std::int64_t epoch, std::int64_t first_sample) const;

@@ -46,7 +46,7 @@ void measure(Communicator& communicator, std::int64_t elements, int rounds,
         std::size_t(plan::compression_scratch_bytes(form, elements, 0.01) / 8 + 1));
     const auto exchange =
         form == plan::Compression::full
-            ? communicator.all_reduce(memory.data(), elements, plan::DType::f32, Reduction::sum,
+            ? communicator.all_reduce(memory.data(), elements, DType::f32, Reduction::sum,
                                       "measured")
             : communicator.all_reduce_compressed(
                   {form, 0.01, residual.data(), std::as_writable_bytes(std::span(scratch))},

@@ -31,6 +31,7 @@
 
 namespace {
 
+using namespace dtnn;
 using namespace dtnn::kernels;
 
 struct Layer {

@@ -221,7 +221,7 @@ TEST_CASE("code is made once, found by the next run, and made again where what i
         runtime::plugin_function<kernels::Generator*()>(plugin, kernels::kCodegenOpenEntry)();
     const kernels::Isa isa = known_sets().back();
     const CountingGenerator counting(
-        real->generate(loop_of("x0 2 mul", kernels::DType::f32, isa), kernels::CodeForm::object));
+        real->generate(loop_of("x0 2 mul", DType::f32, isa), kernels::CodeForm::object));
     kernels::Problem problem;
     problem.op = "elementwise";
     problem.isa = isa;
@@ -238,9 +238,9 @@ TEST_CASE("code is made once, found by the next run, and made again where what i
         problem.attributes["expression"] = std::string("no expression");
         CHECK_FALSE(bool(code.loop_for(problem)));
         problem.attributes["expression"] = std::string("x0 2 mul");
-        problem.dtype = kernels::DType::bf16;
+        problem.dtype = DType::bf16;
         CHECK_FALSE(bool(code.loop_for(problem)));
-        problem.dtype = kernels::DType::f32;
+        problem.dtype = DType::f32;
     }
     {
         GeneratedCode code(CodeCache(place), &counting);
@@ -250,7 +250,7 @@ TEST_CASE("code is made once, found by the next run, and made again where what i
         CHECK(code.figures().found == 1);
         float value = 21;
         const void* source = &value;
-        loop(&value, &source, 0, 1, kernels::vector_functions(isa, kernels::DType::f32));
+        loop(&value, &source, 0, 1, kernels::vector_functions(isa, DType::f32));
         CHECK(value == 42);
     }
     // A sound file, whose code is none.

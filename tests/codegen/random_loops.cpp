@@ -44,7 +44,7 @@ std::string random_expression(std::mt19937_64& random, int sources) {
     return text;
 }
 
-kernels::Loop loop_of(const std::string& postfix, kernels::DType dtype, kernels::Isa isa) {
+kernels::Loop loop_of(const std::string& postfix, DType dtype, kernels::Isa isa) {
     kernels::Loop loop{{}, dtype, isa};
     std::string mistake;
     REQUIRE_MESSAGE(kernels::parse_expression(postfix, loop.expression, mistake), mistake);

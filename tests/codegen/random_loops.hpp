@@ -14,7 +14,7 @@ namespace dtnn::codegen_test {
 /// room for.
 std::string random_expression(std::mt19937_64& random, int sources);
 
-kernels::Loop loop_of(const std::string& postfix, kernels::DType dtype, kernels::Isa isa);
+kernels::Loop loop_of(const std::string& postfix, DType dtype, kernels::Isa isa);
 
 /// Instruction sets that this build has and this machine runs.
 std::vector<kernels::Isa> known_sets();

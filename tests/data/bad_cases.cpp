@@ -523,7 +523,7 @@ const std::vector<BadCase>& bad_cases() {
                                                0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2})),
          "train/masks/x1.png", "pixel 3 of row 1 is 7; classes are 0 to 2"},
         {"a number that mask_values does not name", segmentation_files,
-         [](DatasetFiles& files) { files.set("mask_values", plan::Dims{0, 1, 255}); },
+         [](DatasetFiles& files) { files.set("mask_values", Dims{0, 1, 255}); },
          "masks/x", "dataset.mask_values are 0, 1, 255"},
         {"a mask of colours", segmentation_files, set_file("d/test/masks/x0.png",
          plain_png(4, 6, 1, 2, 3)), "test/masks/x0.png", "the mask has colours"},

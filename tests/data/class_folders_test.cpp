@@ -13,6 +13,7 @@
 
 namespace class_folders_test {
 
+using namespace dtnn;
 using namespace dtnn::runtime;
 
 TEST_CASE("what one rank finds in folders of images another one opens without looking") {
@@ -26,7 +27,7 @@ TEST_CASE("what one rank finds in folders of images another one opens without lo
     // Behind the list's back: who looks finds it.
     std::filesystem::create_directories(path + "/train/zebra");
     std::ofstream(path + "/train/zebra/one.png") << "no image";
-    const auto told = open_source(files.dataset, Counts::exact, dtnn::plan::DType::f32, listed);
+    const auto told = open_source(files.dataset, Counts::exact, DType::f32, listed);
     CHECK(told->content_hash() == own->content_hash());
     CHECK(told->class_names() == own->class_names());
     CHECK_THROWS_AS(open_source(files.dataset), RunError);
@@ -45,9 +46,8 @@ TEST_CASE("a rank whose folder is another one than rank 0's says so") {
         std::filesystem::remove(entry.path());
         break;
     }
-    expect_error(Exit::mismatch, {"is not there, and rank 0 has it"}, [&] {
-        open_source(files.dataset, Counts::exact, dtnn::plan::DType::f32, listed);
-    });
+    expect_error(Exit::mismatch, {"is not there, and rank 0 has it"},
+                 [&] { open_source(files.dataset, Counts::exact, DType::f32, listed); });
 }
 
 TEST_CASE("lists of files travel as bytes, and what is none is refused") {

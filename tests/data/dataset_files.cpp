@@ -17,7 +17,7 @@ std::string big(std::uint32_t value) {
     return {char(value >> 24), char(value >> 16), char(value >> 8), char(value)};
 }
 
-DatasetFiles start(const std::string& type, const std::string& path, const plan::Dims& shape,
+DatasetFiles start(const std::string& type, const std::string& path, const Dims& shape,
                    std::int64_t classes, std::int64_t train, std::int64_t test) {
     DatasetFiles result;
     result.dataset.name = type;
@@ -185,7 +185,7 @@ DatasetFiles npz_files(bool deflated) {
 DatasetFiles csv_files() {
     DatasetFiles result = start("csv", "train.csv", {2, 1, 1}, 3, 6, 3);
     result.set("test_path", std::string("test.csv"));
-    result.set("label_columns", plan::Dims{-1});
+    result.set("label_columns", Dims{-1});
     result.set("header", true);
     result.set("separator", std::string("comma"));
     result.files["train.csv"] =

@@ -19,7 +19,7 @@ struct DatasetFiles {
 
     /// Writes everything, packing members, into the folder, and makes the paths absolute.
     void write(const TemporaryFolder& folder);
-    void set(const std::string& attribute, const plan::AttributeValue& value) {
+    void set(const std::string& attribute, const AttributeValue& value) {
         dataset.attributes[attribute] = value;
     }
     std::string& member(const std::string& path);

@@ -20,6 +20,7 @@
 
 namespace find_in_files_test {
 
+using namespace dtnn;
 using namespace dtnn::runtime;
 namespace plan = dtnn::plan;
 
@@ -57,9 +58,9 @@ std::string field(const RecognisedData& data, const std::string& name) {
     return "";
 }
 
-plan::Dims list_field(const RecognisedData& data, const std::string& name) {
+Dims list_field(const RecognisedData& data, const std::string& name) {
     for (const auto& [key, value] : data.fields)
-        if (key == name) return std::get<plan::Dims>(value);
+        if (key == name) return std::get<Dims>(value);
     return {};
 }
 
@@ -105,7 +106,7 @@ TEST_CASE("masks say how many classes there are, or which numbers they are") {
     plan::Dataset dataset = undescribed(files.dataset);
     expect_error(Exit::failed, {"train/masks", "0, 255", "mask_values: [0, 255]"},
                  [&] { find_in_files(dataset); });
-    dataset.attributes["mask_values"] = plan::Dims{0, 255};
+    dataset.attributes["mask_values"] = Dims{0, 255};
     find_in_files(dataset);
     CHECK(dataset.target().classes == 2);
     const RecognisedData data = recognise_data(folder / "d");
@@ -115,7 +116,7 @@ TEST_CASE("masks say how many classes there are, or which numbers they are") {
         return field.first == "mask_values";
     });
     REQUIRE(values != data.fields.end());
-    CHECK(std::get<plan::Dims>(values->second) == plan::Dims{0, 255});
+    CHECK(std::get<Dims>(values->second) == Dims{0, 255});
 }
 
 TEST_CASE("masks belong to their images, in folders and in arrays") {
@@ -126,7 +127,7 @@ TEST_CASE("masks belong to their images, in folders and in arrays") {
         // Without room for the files they are read where they lie.
         if (!kept) files.set("cache", std::int64_t{1} << 20);
         const auto source = open_source(files.dataset);
-        CHECK(source->resident_bytes() <= plan::resident_bytes(files.dataset, plan::DType::f32));
+        CHECK(source->resident_bytes() <= plan::resident_bytes(files.dataset, DType::f32));
         Sample sample;
         int number = 0;
         for (const Split split : {Split::train, Split::test}) {
@@ -152,11 +153,11 @@ TEST_CASE("masks belong to their images, in folders and in arrays") {
 TEST_CASE("images of several sizes, gray and coloured, are found to be so") {
     DatasetFiles files = folder_files();
     files.files["d/train/blue/0.png"] = plain_png(5, 8, 1, 2, 3);
-    CHECK(found(files).input().stored_dims == plan::Dims{3, 0, 0});
+    CHECK(found(files).input().stored_dims == Dims{3, 0, 0});
     DatasetFiles gray = folder_files();
     for (auto& [name, content] : gray.files)
         content = png(8, 8, PngColours::gray, std::vector<std::uint8_t>(64, 7));
-    CHECK(found(gray).input().stored_dims == plan::Dims{1, 8, 8});
+    CHECK(found(gray).input().stored_dims == Dims{1, 8, 8});
 }
 
 TEST_CASE("what is written stays, and what the files lack is said") {
@@ -167,7 +168,7 @@ TEST_CASE("what is written stays, and what the files lack is said") {
     dataset.input().stored_dims = {1, 8, 8};
     dataset.train_samples = 5;
     find_in_files(dataset);
-    CHECK(dataset.input().stored_dims == plan::Dims{1, 8, 8});
+    CHECK(dataset.input().stored_dims == Dims{1, 8, 8});
     CHECK(dataset.train_samples == 5);
     dataset.attributes["path"] = std::string("nowhere/flowers");
     expect_error(Exit::failed, {"nowhere/flowers is not there"}, [&] { find_in_files(dataset); });
@@ -201,7 +202,7 @@ TEST_CASE("label columns have names, and others than classes are called by them"
     find_in_files(dataset);
     CHECK(dataset.target().classes == 2);
     CHECK(dataset.target().names == std::vector<std::string>{"rooms", "price"});
-    CHECK(dataset.input().stored_dims == plan::Dims{2, 1, 1});
+    CHECK(dataset.input().stored_dims == Dims{2, 1, 1});
     const auto source = open_source(files.dataset);
     Sample sample;
     source->load(Split::train, 1, sample);
@@ -230,7 +231,7 @@ TEST_CASE("a share of the samples is the test's where the files have no split") 
     dataset.input().dims = dataset.input().stored_dims;
     dataset.source_train_samples = dataset.train_samples;
     const auto source = open_source(dataset);
-    CHECK(source->resident_bytes() <= plan::resident_bytes(dataset, plan::DType::f32));
+    CHECK(source->resident_bytes() <= plan::resident_bytes(dataset, DType::f32));
     std::set<std::string> names;
     Sample sample;
     for (const Split split : {Split::train, Split::test}) {
@@ -281,7 +282,7 @@ TEST_CASE("tables hash alike whatever their numbers are kept in") {
     const TemporaryFolder folder;
     files.write(folder);
     CHECK(open_source(files.dataset)->content_hash() ==
-          open_source(files.dataset, Counts::exact, plan::DType::f64)->content_hash());
+          open_source(files.dataset, Counts::exact, DType::f64)->content_hash());
 }
 
 TEST_CASE("data of every form is recognised") {
@@ -349,13 +350,13 @@ TEST_CASE("how a table is written is told by its first lines") {
     // The only column of texts that come again is the label, wherever it stands.
     const RecognisedData first =
         recognised("a.csv", "kind,a,b\nx,1,2.5\ny,2,3.5\nx,3,4.5\ny,4,5.5\n");
-    CHECK(list_field(first, "label_columns") == plan::Dims{1});
+    CHECK(list_field(first, "label_columns") == Dims{1});
     CHECK(field(first, "label_kind") == "");
     const RecognisedData days =
         recognised("a.csv", "day,a,b\nmo,1,2.5\ntu,2,3.5\nwe,3,4.5\nth,4,5.5\n");
     CHECK(list_field(days, "label_columns").empty());
     const RecognisedData pandas = recognised("a.csv", ",a,b\n0,1.5,x\n1,2.5,y\n2,3.5,x\n3,1.5,y\n");
-    CHECK(list_field(pandas, "ignored_columns") == plan::Dims{1});
+    CHECK(list_field(pandas, "ignored_columns") == Dims{1});
     CHECK(pandas.remarks.back().find("which has no name, counts the lines") != std::string::npos);
     const RecognisedData counted =
         recognised("a.csv", "year,a,b\n1,1.5,x\n2,2.5,y\n3,3.5,x\n4,1.5,y\n");

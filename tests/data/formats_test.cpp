@@ -32,7 +32,7 @@ Loaded load_all(DatasetFiles files) {
     const TemporaryFolder folder;
     files.write(folder);
     const auto source = open_source(files.dataset);
-    CHECK(source->resident_bytes() <= plan::resident_bytes(files.dataset, plan::DType::f32));
+    CHECK(source->resident_bytes() <= plan::resident_bytes(files.dataset, DType::f32));
     Loaded loaded;
     loaded.hash = source->content_hash();
     Sample sample;
@@ -91,7 +91,7 @@ TEST_CASE("what people leave beside images is passed over, and said") {
 
 TEST_CASE("numbers of 64 bits arrive as they are where the plan computes in f64") {
     // The samples that a plan's first program would be given: all for training, in their order.
-    const auto staged = [](DatasetFiles files, plan::DType dtype, bool flipped = false) {
+    const auto staged = [](DatasetFiles files, DType dtype, bool flipped = false) {
         const TemporaryFolder folder;
         files.write(folder);
         plan::Plan plan;
@@ -99,15 +99,15 @@ TEST_CASE("numbers of 64 bits arrive as they are where the plan computes in f64"
         plan.dataset = files.dataset;
         plan.dataset.input().dims = files.dataset.input().stored_dims;
         plan.training.batch_size = files.dataset.train_samples;
-        if (flipped) plan.dataset.transforms = {{"centre_crop", {{"size", plan::Dims{2, 2}}}}};
+        if (flipped) plan.dataset.transforms = {{"centre_crop", {{"size", Dims{2, 2}}}}};
         const auto source = open_source(plan.dataset, Counts::exact, dtype);
         CHECK(source->resident_bytes() <= plan::resident_bytes(plan.dataset, plan.target.dtype));
         Pipeline pipeline(*source, plan, Arrangement(plan.dataset.input().dims, {}));
         const std::vector<std::int64_t> order = {0, 1, 2, 3, 4, 5};
         pipeline.start({.split = Split::train, .order = order, .batch = 6});
         REQUIRE(pipeline.wait() == 6);
-        std::vector<double> wide(std::size_t(6 * plan::element_count(plan.dataset.input().dims)));
-        if (dtype == plan::DType::f64) {
+        std::vector<double> wide(std::size_t(6 * element_count(plan.dataset.input().dims)));
+        if (dtype == DType::f64) {
             pipeline.take({{wide.data()}});
         } else {
             std::vector<float> narrow(wide.size());
@@ -122,19 +122,19 @@ TEST_CASE("numbers of 64 bits arrive as they are where the plan computes in f64"
         rounded.push_back(double(float(i / 24.0)));
     }
     for (const bool deflated : {false, true}) {
-        CHECK(staged(npz_files(deflated), plan::DType::f64) == exact);
-        CHECK(staged(npz_files(deflated), plan::DType::f32) == rounded);
+        CHECK(staged(npz_files(deflated), DType::f64) == exact);
+        CHECK(staged(npz_files(deflated), DType::f32) == rounded);
         // Transforms work in 32 bits.
-        CHECK(staged(npz_files(deflated), plan::DType::f64, true) == rounded);
+        CHECK(staged(npz_files(deflated), DType::f64, true) == rounded);
     }
     DatasetFiles table = csv_files();
     table.files["train.csv"] =
         "a,b,kind\n0.1,1e300,x\n-0.1,2,y\n1,0.3333333333333333,z\n3,4,x\n5,6,y\n7,8,z\n";
     table.files["test.csv"] = "a,b,kind\n0,1,x\n2,3,y\n4,5,z\n";
-    CHECK(staged(table, plan::DType::f64) ==
+    CHECK(staged(table, DType::f64) ==
           std::vector<double>{0.1, 1e300, -0.1, 2, 1, 1.0 / 3, 3, 4, 5, 6, 7, 8});
     expect_error(Exit::failed, {"train.csv:2", "1e300", "not a finite 32-bit number"},
-                 [&] { staged(table, plan::DType::f32); });
+                 [&] { staged(table, DType::f32); });
 }
 
 TEST_CASE("arrays have any number of channels, images one or three") {
@@ -292,7 +292,7 @@ TEST_CASE("tables with names, numbers, several labels and values") {
     DatasetFiles files = csv_files();
     files.set("header", false);
     files.set("separator", std::string("semicolon"));
-    files.set("label_columns", plan::Dims{1});
+    files.set("label_columns", Dims{1});
     files.dataset.target().classes = 10;
     files.files["train.csv"] =
         "\xEF\xBB\xBF"
@@ -303,7 +303,7 @@ TEST_CASE("tables with names, numbers, several labels and values") {
     files.dataset.target().kind = plan::LabelKind::values;
     files.dataset.target().classes = 2;
     files.dataset.input().stored_dims = files.dataset.input().dims = {1, 1, 1};
-    files.set("label_columns", plan::Dims{3, 1});
+    files.set("label_columns", Dims{3, 1});
     CHECK(load_all(files).labels[0] == std::vector<double>{2, 7});
 }
 
@@ -328,7 +328,7 @@ TEST_CASE("columns that are left out, decimal commas, and empty lines at the end
     const Loaded plain = load_all(files);
     files.set("separator", std::string("semicolon"));
     files.set("decimal", std::string("comma"));
-    files.set("ignored_columns", plan::Dims{1, -2});
+    files.set("ignored_columns", Dims{1, -2});
     files.files["train.csv"] =
         "id;length;width;note;kind\n1;1,5;2;x;setosa\n2;-1e-3;4;y;virginica\n"
         "3;1;2,0;z;versicolor\n4;3;4;;setosa\n5;5;6;;setosa\n6;7;8;;setosa\n\n\n";

@@ -12,7 +12,7 @@ namespace dtnn {
 namespace {
 
 // An initializer with numbers is text in a plan ("normal: {mean: 0.0}") and a map in a spec.
-std::string yaml_value(const plan::AttributeValue& value) {
+std::string yaml_value(const AttributeValue& value) {
     const auto* text = std::get_if<std::string>(&value);
     return text && text->ends_with('}') ? "{" + *text + "}" : json_text(value);
 }

@@ -16,13 +16,13 @@ struct EditedLayer {
     std::string name;          ///< written when the job has names, or another layer needs it
     bool keeps_name = false;   ///< written in any case
     std::vector<int> sources;  ///< ids; -1: the model's input
-    plan::Attributes fields;
-    plan::Dims shape;  ///< of its result, before any edit
+    Attributes fields;
+    Dims shape;  ///< of its result, before any edit
 };
 
 struct EditedJob {
     bool names = true;  ///< whether every layer's name is written, or made by the compiler
-    plan::Dims input;
+    Dims input;
     std::vector<EditedLayer> layers;
     /// Fields by name, their values as YAML; those of an optimizer as "optimizer.momentum".
     std::map<std::string, std::string> job, dataset, training;

@@ -10,8 +10,8 @@ namespace dtnn {
 
 namespace {
 
-std::optional<plan::AttributeValue> another_value(const compiler::Field& field,
-                                                  const plan::AttributeValue& old, Random& random) {
+std::optional<AttributeValue> another_value(const compiler::Field& field, const AttributeValue& old,
+                                            Random& random) {
     using compiler::FieldType;
     auto positive = [&](std::int64_t value) {
         const std::vector<std::int64_t> candidates = {value + 1, value - 1, value * 2, value / 2};

@@ -96,8 +96,8 @@ std::vector<double> parameters_of(runtime::Session& session) {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         if (parameters[i].optimizer_state) continue;
         const std::byte* const first = session.executor().parameter(i);
-        for (std::int64_t e = 0; e < plan::element_count(parameters[i].dims); ++e) {
-            if (parameters[i].dtype == plan::DType::f64)
+        for (std::int64_t e = 0; e < element_count(parameters[i].dims); ++e) {
+            if (parameters[i].dtype == DType::f64)
                 all.push_back(reinterpret_cast<const double*>(first)[e]);
             else
                 all.push_back(double(reinterpret_cast<const float*>(first)[e]));

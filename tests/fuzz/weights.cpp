@@ -26,6 +26,7 @@
 
 namespace {
 
+using namespace dtnn;
 using namespace dtnn::fuzz;
 using namespace dtnn::runtime;
 
@@ -75,10 +76,10 @@ void check_numbers(const Executor& executor) {
     const dtnn::plan::Plan& plan = executor.plan();
     for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
         const dtnn::plan::Parameter& parameter = plan.parameters[i];
-        const std::int64_t count = dtnn::plan::element_count(parameter.dims);
+        const std::int64_t count = element_count(parameter.dims);
         for (std::int64_t k = 0; k < count; ++k) {
             const std::byte* at = executor.parameter(i);
-            const double number = parameter.dtype == dtnn::plan::DType::f32
+            const double number = parameter.dtype == DType::f32
                                       ? double(reinterpret_cast<const float*>(at)[k])
                                       : reinterpret_cast<const double*>(at)[k];
             if (!std::isfinite(number)) fail("a parameter that is no number was loaded");

@@ -31,6 +31,7 @@ namespace passes_test {
 
 namespace {
 
+using namespace dtnn;
 using namespace dtnn::compiler;
 
 struct Case {
@@ -79,8 +80,7 @@ void write_cases(const std::string& path, const std::vector<Case>& cases) {
 }
 
 /// NAME=VALUE, a number, a truth value or text.
-void set_attribute(dtnn::plan::Attributes& attributes, const std::string& key,
-                   const std::string& value) {
+void set_attribute(Attributes& attributes, const std::string& key, const std::string& value) {
     if (value == "true" || value == "false")
         attributes[key] = value == "true";
     else if (value.find_first_not_of("0123456789.e-+") == std::string::npos)
@@ -98,8 +98,7 @@ std::vector<std::string> words_of(const std::string& text) {
 }
 
 /// A list of reals where there is a comma.
-void set_loss_field(dtnn::plan::Attributes& attributes, const std::string& key,
-                    const std::string& value) {
+void set_loss_field(Attributes& attributes, const std::string& key, const std::string& value) {
     if (value.find(',') == std::string::npos) {
         set_attribute(attributes, key, value);
         return;

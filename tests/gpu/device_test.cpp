@@ -43,15 +43,15 @@ void fill(runtime::BoundProgram& program, int step) {
     for (const plan::Input& input : program.program().inputs) {
         const plan::Tensor& tensor = program.program().tensors[std::size_t(input.tensor)];
         auto* const to = static_cast<std::byte*>(program.input(input.role, input.index));
-        const std::int64_t count = plan::element_count(tensor.dims);
+        const std::int64_t count = element_count(tensor.dims);
         for (std::int64_t i = 0; i < count; ++i) {
-            if (tensor.dtype == plan::DType::f32) {
+            if (tensor.dtype == DType::f32) {
                 const float value = input.role == plan::InputRole::feature
                                         ? float((i * 7 + step * 3) % 11) / 11
                                     : input.role == plan::InputRole::learning_rate ? 0.01F
                                                                                    : 1.0F;
                 std::memcpy(to + i * 4, &value, 4);
-            } else if (tensor.dtype == plan::DType::i32) {
+            } else if (tensor.dtype == DType::i32) {
                 const auto label = std::int32_t((i + step) % 10);
                 std::memcpy(to + i * 4, &label, 4);
             } else {

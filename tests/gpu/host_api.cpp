@@ -237,7 +237,7 @@ class HostApi final : public Api {
         call("ncclCommInitRank", true);
         rank_ = rank;
     }
-    void exchange(plan::CollectiveKind kind, std::byte* data, std::int64_t count, plan::DType dtype,
+    void exchange(plan::CollectiveKind kind, std::byte* data, std::int64_t count, DType dtype,
                   Stream stream) override {
         const bool whole = kind == plan::CollectiveKind::all_reduce;
         const char* const name = whole ? "ncclAllReduce"
@@ -248,7 +248,7 @@ class HostApi final : public Api {
         const std::int64_t numbers = whole ? count : count * network_->ranks();
         ++report_.exchanges;
         put(stream, {name,
-                     {{data, numbers * plan::size_of(dtype), true}},
+                     {{data, numbers * size_of(dtype), true}},
                      [this, kind, data, count, dtype, name](HostOrder) {
                          const std::string problem =
                              network_->exchange(rank_, kind, data, count, dtype);

@@ -7,7 +7,7 @@
 namespace dtnn::runtime::cuda {
 
 std::string HostNetwork::exchange(int rank, plan::CollectiveKind kind, std::byte* data,
-                                  std::int64_t count, plan::DType dtype) {
+                                  std::int64_t count, DType dtype) {
     std::unique_lock lock(mutex_);
     const What what{kind, count, dtype};
     if (arrived_ == 0) what_ = what;
@@ -16,9 +16,9 @@ std::string HostNetwork::exchange(int rank, plan::CollectiveKind kind, std::byte
     const std::int64_t mine = done_;
     if (++arrived_ == data_.size()) {
         if (problem_.empty()) {
-            if (dtype == plan::DType::f32) carry<float>(what);
-            if (dtype == plan::DType::f64) carry<double>(what);
-            if (dtype == plan::DType::i64) carry<std::int64_t>(what);
+            if (dtype == DType::f32) carry<float>(what);
+            if (dtype == DType::f64) carry<double>(what);
+            if (dtype == DType::i64) carry<std::int64_t>(what);
         }
         arrived_ = 0;
         ++done_;

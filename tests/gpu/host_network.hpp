@@ -21,7 +21,7 @@ class HostNetwork {
     int ranks() const { return int(data_.size()); }
     /// Waits for all ranks; empty, or what went wrong.
     std::string exchange(int rank, plan::CollectiveKind kind, std::byte* data, std::int64_t count,
-                         plan::DType dtype);
+                         DType dtype);
     /// The rank comes no more.
     void leave();
 
@@ -29,7 +29,7 @@ class HostNetwork {
     struct What {
         plan::CollectiveKind kind{};
         std::int64_t count = 0;
-        plan::DType dtype{};
+        DType dtype{};
         bool operator==(const What&) const = default;
     };
     template <class T>

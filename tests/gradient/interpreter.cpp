@@ -18,7 +18,7 @@ namespace {
 kernels::TensorDesc describe(const Type& type) {
     kernels::TensorDesc desc;
     // The two enumerations are one list.
-    desc.dtype = static_cast<kernels::DType>(type.dtype);
+    desc.dtype = static_cast<DType>(type.dtype);
     desc.dims = type.dims;
     desc.order = type.order;
     return desc;
@@ -88,10 +88,10 @@ void Interpreter::bind(const Node& node, Kernels kernels) {
     problem.op = expression.empty() ? node.op : "elementwise";
     problem.attributes = node.attributes;
     if (!expression.empty()) problem.attributes["expression"] = expression;
-    problem.dtype = kernels::DType::f64;
+    problem.dtype = DType::f64;
     for (const auto* values : {&node.inputs, &node.outputs})
         for (const ValueId id : *values)
-            if (graph_.type(id).dtype == plan::DType::f32) problem.dtype = kernels::DType::f32;
+            if (graph_.type(id).dtype == DType::f32) problem.dtype = DType::f32;
     problem.isa = kernels == Kernels::reference ? kernels::Isa::baseline : kernels::host_isa();
     std::vector<const void*> sources;
     std::vector<void*> destinations;
@@ -131,25 +131,25 @@ void Interpreter::set(ValueId value, const std::vector<double>& numbers) {
     std::byte* buffer = buffers_[value.index()].get();
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         switch (type.dtype) {
-            case plan::DType::f32:
+            case DType::f32:
                 store<float>(buffer, places[i], numbers[i]);
                 break;
-            case plan::DType::f64:
+            case DType::f64:
                 store<double>(buffer, places[i], numbers[i]);
                 break;
-            case plan::DType::i32:
+            case DType::i32:
                 store<std::int32_t>(buffer, places[i], numbers[i]);
                 break;
-            case plan::DType::i64:
+            case DType::i64:
                 store<std::int64_t>(buffer, places[i], numbers[i]);
                 break;
-            case plan::DType::u8:
+            case DType::u8:
                 store<std::uint8_t>(buffer, places[i], numbers[i]);
                 break;
-            case plan::DType::bf16:
+            case DType::bf16:
                 store<kernels::BFloat16>(buffer, places[i], numbers[i]);
                 break;
-            case plan::DType::fp16:
+            case DType::fp16:
                 store<kernels::Float16>(buffer, places[i], numbers[i]);
                 break;
         }
@@ -162,25 +162,25 @@ std::vector<double> Interpreter::get(ValueId value) const {
     std::vector<double> numbers;
     for (const std::int64_t place : physical_places(type)) {
         switch (type.dtype) {
-            case plan::DType::f32:
+            case DType::f32:
                 numbers.push_back(load<float>(buffer, place));
                 break;
-            case plan::DType::f64:
+            case DType::f64:
                 numbers.push_back(load<double>(buffer, place));
                 break;
-            case plan::DType::i32:
+            case DType::i32:
                 numbers.push_back(load<std::int32_t>(buffer, place));
                 break;
-            case plan::DType::i64:
+            case DType::i64:
                 numbers.push_back(double(load<std::int64_t>(buffer, place)));
                 break;
-            case plan::DType::u8:
+            case DType::u8:
                 numbers.push_back(load<std::uint8_t>(buffer, place));
                 break;
-            case plan::DType::bf16:
+            case DType::bf16:
                 numbers.push_back(load<kernels::BFloat16>(buffer, place));
                 break;
-            case plan::DType::fp16:
+            case DType::fp16:
                 numbers.push_back(load<kernels::Float16>(buffer, place));
                 break;
         }

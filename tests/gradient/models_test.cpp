@@ -14,6 +14,7 @@
 
 namespace models_test {
 
+using namespace dtnn;
 using namespace dtnn::compiler;
 using dtnn::tests::Interpreter;
 using dtnn::tests::Kernels;
@@ -129,7 +130,7 @@ void check(const char* text, const char* loss, std::int64_t classes, bool option
     std::map<std::string, std::vector<double>> values;
     unsigned seed = 100;
     for (const Parameter& p : graph.parameters) {
-        const auto count = std::size_t(dtnn::plan::element_count(p.dims));
+        const auto count = std::size_t(element_count(p.dims));
         auto numbers = dtnn::tests::spaced_numbers(count, 1.5 / double(count), ++seed);
         if (p.role == "gamma" || p.role == "running_variance")
             for (double& number : numbers)

@@ -16,6 +16,7 @@
 
 namespace operators_test {
 
+using namespace dtnn;
 using namespace dtnn::compiler;
 using dtnn::tests::Interpreter;
 

@@ -37,12 +37,6 @@ void write(std::byte* to, double number) {
     std::memcpy(to, &value, sizeof(T));
 }
 
-std::int64_t size_of(DType dtype) {
-    TensorDesc one;
-    one.dtype = dtype;
-    return one.bytes();
-}
-
 }  // namespace
 
 Buffer::Buffer(TensorDesc tensor) : tensor_(std::move(tensor)), size_(tensor_.bytes()) {

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
+#include <initializer_list>
+
 namespace divider_test {
 
 using dtnn::kernels::cuda::Divider;

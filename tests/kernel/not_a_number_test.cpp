@@ -15,6 +15,7 @@ namespace not_a_number_test {
 
 namespace {
 
+using namespace dtnn;
 using namespace dtnn::kernels;
 using namespace dtnn::kernels::conformance;
 

@@ -282,15 +282,6 @@ TEST_CASE("a missing attribute is named, not replaced") {
     }
 }
 
-TEST_CASE("axes of one element do not matter to a layout") {
-    CHECK(is_channels_last(row_major({3, 8, 1, 1})));
-    CHECK(is_channels_last(row_major({3, 1, 5, 5})));
-    CHECK_FALSE(is_channels_last(row_major({3, 2, 5, 5})));
-    CHECK(is_row_major(tensor({3, 8, 1, 1})));
-    CHECK(same_layout(tensor({3, 8, 1, 1}), row_major({3, 8, 1, 1})));
-    CHECK(strides_of(tensor({2, 3, 4, 5})) == Dims{60, 1, 15, 3});
-}
-
 TEST_CASE("instruction sets are read as they are written") {
     for (const Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512}) {
         Isa read = Isa::baseline;

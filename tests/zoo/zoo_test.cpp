@@ -68,7 +68,7 @@ double mega_macs(const plan::Plan& plan) {
         if (layer.weights_shape.empty()) continue;
         const auto bias = layer.attributes.find("bias");
         const bool biased = bias != layer.attributes.end() && std::get<bool>(bias->second);
-        const std::int64_t outputs = plan::element_count(layer.output_shape);
+        const std::int64_t outputs = element_count(layer.output_shape);
         total += double(layer.forward_flops - (biased ? outputs : 0)) / 2e6;
     }
     return total;

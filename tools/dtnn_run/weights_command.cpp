@@ -68,7 +68,7 @@ std::string list_text(const WeightFile& file) {
     for (const StoredTensor& tensor : file.tensors) {
         text += fmt::format("{:<{}}  {:<4}  [{}]\n", tensor.name, longest,
                             plan::name_of(tensor.dtype), fmt::join(tensor.dims, ","));
-        elements += plan::element_count(tensor.dims);
+        elements += element_count(tensor.dims);
         bytes += std::int64_t(tensor.bytes.size());
     }
     for (const auto& [key, value] : file.metadata)

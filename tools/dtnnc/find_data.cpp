@@ -84,7 +84,7 @@ class SpecWriter {
 
     /// No resize where all images have one size, and memory for the largest where they have not.
     void settle_size(const compiler::DatasetSpec& spec) {
-        const plan::Dims& stored = spec.dataset.input().stored_dims;
+        const Dims& stored = spec.dataset.input().stored_dims;
         if (stored.size() == 3 && stored[1] > 0 && stored[2] > 0) {
             side_ = 0;
             return;
@@ -107,7 +107,7 @@ class SpecWriter {
         for (const std::string& remark : data_.remarks)
             text += fmt::format("# {}\n", remark);
         text += fmt::format("kind: dataset\ntype: {}\n", data_.type);
-        const auto line = [&](const std::string& name, const plan::AttributeValue& value) {
+        const auto line = [&](const std::string& name, const AttributeValue& value) {
             const auto* word = std::get_if<std::string>(&value);
             text += fmt::format("{}: {}\n", name,
                                 word ? compiler::yaml_text(*word) : compiler::to_json(value));

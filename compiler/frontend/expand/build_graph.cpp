@@ -17,7 +17,7 @@ namespace dtnn::compiler {
 namespace {
 
 /// A shape without its batch: 8x14x14.
-std::string sample_text(const Dims& dims) {
+std::string sample_shape_text(const Dims& dims) {
     return dims.size() < 2 ? "one value"
                            : fmt::format("{}", fmt::join(dims.begin() + 1, dims.end(), "x"));
 }
@@ -106,7 +106,7 @@ class GraphBuilder {
         }
         for (Parameter& parameter : parameters) {
             parameter.initializer.stream = std::int64_t(graph_.parameters.size());
-            const std::int64_t elements = plan::element_count(parameter.dims);
+            const std::int64_t elements = element_count(parameter.dims);
             row.parameters += elements;
             row.trainable += parameter.trainable ? elements : 0;
             if (parameter.role == "weights") row.weights_shape = parameter.dims;
@@ -164,7 +164,7 @@ class GraphBuilder {
         const std::string fact =
             dims.size() == 2 ? fmt::format("the model gives {} predictions", dims[1])
                              : fmt::format("the model gives {} instead of a list of predictions",
-                                           sample_text(dims));
+                                           sample_shape_text(dims));
         // The width of the predictions is most often decided by a dense layer before the last.
         Span span = last.span;
         std::string help =
@@ -191,7 +191,7 @@ class GraphBuilder {
     /// many numbers.
     void check_target(const LayerSpec& last, const Dims& dims) {
         const plan::Dataset& dataset = job_.dataset.dataset;
-        const std::int64_t numbers = plan::element_count(dataset.input().dims);
+        const std::int64_t numbers = element_count(dataset.input().dims);
         Dims wanted = {dims[0]};
         wanted.insert(wanted.end(), dataset.input().dims.begin(), dataset.input().dims.end());
         if (dims == wanted || dims == Dims{dims[0], numbers}) return;
@@ -199,7 +199,7 @@ class GraphBuilder {
             Code::classes_mismatch, last.span,
             fmt::format("the model gives {}, but with `target: input` of the dataset `{}` it must "
                         "give what it reads, {}",
-                        sample_text(dims), dataset.name, sample_text(wanted)));
+                        sample_shape_text(dims), dataset.name, sample_shape_text(wanted)));
         error.notes.push_back({span_or(job_.dataset.spans, "target", job_.dataset.span),
                                "the target is chosen here"});
         error.help = dims.size() == 2
@@ -218,8 +218,8 @@ class GraphBuilder {
             Code::classes_mismatch, last.span,
             fmt::format("the model gives {}, but the dataset `{}` has a label of {} classes for "
                         "each of {}x{} pixels, which takes {}",
-                        sample_text(dims), job_.dataset.dataset.name, wanted[1], wanted[2],
-                        wanted[3], sample_text(wanted)));
+                        sample_shape_text(dims), job_.dataset.dataset.name, wanted[1], wanted[2],
+                        wanted[3], sample_shape_text(wanted)));
         const auto declared = job_.dataset.spans.find("labels");
         error.notes.push_back(
             {declared == job_.dataset.spans.end() ? job_.dataset.span : declared->second,

@@ -27,7 +27,7 @@ struct Head {
 /// The fields of a layer, read.
 struct Reading {
     Head head;
-    plan::Attributes fields;
+    Attributes fields;
     std::map<std::string, Span> spans;
     bool sound = true;
 };
@@ -394,8 +394,7 @@ class Expander {
                                    entry.type))
                 .help = "begin the branch with a layer that has `from`";
         }
-        const plan::Dims& input =
-            entry.branches || sources.empty() ? shape(previous) : shape(sources[0]);
+        const Dims& input = entry.branches || sources.empty() ? shape(previous) : shape(sources[0]);
         for (const SourceEntry* field : fields) {
             if (is_head(field->key)) continue;
             if (entry.branches && field->key == "branches")
@@ -460,7 +459,7 @@ class Expander {
         }
     }
 
-    const plan::Dims& shape(int source) const { return shape_of(model_, source); }
+    const Dims& shape(int source) const { return shape_of(model_, source); }
 
     const ModelLanguage& language_;
     ModelSpec& model_;

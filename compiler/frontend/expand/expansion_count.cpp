@@ -25,7 +25,7 @@ void add(LayerCount& total, const LayerCount& more) {
     total.steps = sum(total.steps, more.steps);
 }
 
-const plan::Dims kNoShape;
+const Dims kNoShape;
 
 /// How much there is to read in a tree.
 struct Extent {
@@ -55,7 +55,7 @@ const SourceNode* list_field(const LayerEntry& entry, const char* key) {
 }  // namespace
 
 void add_control_fields(const LayerEntry& entry, UseFields& use, const Environment& environment,
-                        const plan::Dims& input, Diagnostics& diagnostics) {
+                        const Dims& input, Diagnostics& diagnostics) {
     if (!entry.fields) return;
     for (const SourceEntry& field : entry.fields->entries) {
         if (use.map.find(field.key) || use.given.contains(field.key)) continue;

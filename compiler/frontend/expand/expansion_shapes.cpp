@@ -35,8 +35,8 @@ void report(const ModelSpec& model, const LayerSpec& layer, const ShapeError& sh
 
 }  // namespace
 
-const plan::Dims& shape_of(const ModelSpec& model, int source) {
-    static const plan::Dims unknown;
+const Dims& shape_of(const ModelSpec& model, int source) {
+    static const Dims unknown;
     if (source >= 0) return model.layers[std::size_t(source)].shape;
     const bool known = source == -1 && model.input_shape.size() == kInputExtents;
     return known ? model.input_shape : unknown;
@@ -46,7 +46,7 @@ void infer_shape(const ModelSpec& model, const OpDef& op, LayerSpec& layer,
                  Diagnostics& diagnostics) {
     std::vector<Type> types;
     for (const int source : layer.sources) {
-        const plan::Dims& sample = shape_of(model, source);
+        const Dims& sample = shape_of(model, source);
         if (sample.empty()) return;
         Type& type = types.emplace_back();
         type.dims.reserve(sample.size() + 1);
@@ -58,11 +58,11 @@ void infer_shape(const ModelSpec& model, const OpDef& op, LayerSpec& layer,
     for (const std::vector<ParameterRule>* rules :
          {&op.parameters, &std::as_const(layer).parameters}) {
         for (const ParameterRule& rule : *rules) {
-            plan::Dims dims = rule.dims(input, layer.fields);
+            Dims dims = rule.dims(input, layer.fields);
             if (!dims.empty()) types.push_back({input.dtype, std::move(dims), {}});
         }
     }
-    plan::Attributes attributes = layer.fields;
+    Attributes attributes = layer.fields;
     std::vector<Type> results;
     if (const auto error = infer(op, types, attributes, results))
         report(model, layer, *error, diagnostics);

@@ -8,7 +8,7 @@ namespace dtnn::compiler {
 
 /// The shape of what a source gives, without the batch: a layer of the model, -1 its input. Empty:
 /// unknown after a diagnostic.
-const plan::Dims& shape_of(const ModelSpec& model, int source);
+const Dims& shape_of(const ModelSpec& model, int source);
 
 /// Sets the shape of a layer that the model does not have yet; reports when the operator cannot
 /// work on its inputs. Where one of them is unknown, so is the result.

@@ -117,7 +117,7 @@ Json record_schema(const FieldTable& table) {
     return schema;
 }
 
-Json default_of(const plan::AttributeValue& value) {
+Json default_of(const AttributeValue& value) {
     return Json::parse(to_json(value));
 }
 

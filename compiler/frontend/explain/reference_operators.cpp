@@ -45,7 +45,7 @@ std::string weights_text(const OpDef& op, const OperatorExample& example) {
         text += fmt::format("| `{}` | {} | {} | {} | {} |\n", parameter.role,
                             parameter.trainable ? "yes" : "no, follows the data",
                             first_values(op, parameter), shape_text(parameter.dims),
-                            grouped(plan::element_count(parameter.dims)));
+                            grouped(element_count(parameter.dims)));
     }
     return text;
 }

@@ -143,7 +143,7 @@ bool is_variable_name(std::string_view name) {
     }) && std::find(kReserved.begin(), kReserved.end(), name) == kReserved.end();
 }
 
-FormulaValue formula_value(const plan::AttributeValue& value) {
+FormulaValue formula_value(const AttributeValue& value) {
     // No layer has a list of reals, so expressions know none.
     return std::visit(
         [](const auto& content) {
@@ -155,7 +155,7 @@ FormulaValue formula_value(const plan::AttributeValue& value) {
         value);
 }
 
-FormulaValue formula_value(const plan::AttributeValue& value, FieldType type) {
+FormulaValue formula_value(const AttributeValue& value, FieldType type) {
     const auto* text = std::get_if<std::string>(&value);
     if (type == FieldType::initializer && text && text->find(": {") != std::string::npos)
         return NumberedInitializer{*text};

@@ -45,7 +45,7 @@ class InReach final : public Names {
     /// Without an input, as for the model's own fields.
     explicit InReach(const Environment& environment) : environment_(environment) {}
     /// `shape` without its batch; empty: unknown after a diagnostic, or not yet known.
-    InReach(const Environment& environment, const plan::Dims& shape)
+    InReach(const Environment& environment, const Dims& shape)
         : environment_(environment), shape_(&shape) {}
 
     std::optional<FormulaValue> find(std::string_view name) const override;
@@ -53,7 +53,7 @@ class InReach final : public Names {
 
   private:
     const Environment& environment_;
-    const plan::Dims* shape_ = nullptr;
+    const Dims* shape_ = nullptr;
 };
 
 /// Whether any scalar of the tree has an expression.
@@ -72,9 +72,9 @@ std::optional<SourceNode> evaluated(const SourceNode& tree, const Names& names,
 /// expressions themselves.
 bool is_variable_name(std::string_view name);
 
-FormulaValue formula_value(const plan::AttributeValue& value);
+FormulaValue formula_value(const AttributeValue& value);
 /// The value of a field, where an initializer with numbers is more than a text.
-FormulaValue formula_value(const plan::AttributeValue& value, FieldType type);
+FormulaValue formula_value(const AttributeValue& value, FieldType type);
 
 /// "filters = 64, stride = 2"
 std::string describe(const Environment& environment);

@@ -32,7 +32,7 @@ std::vector<const LayerSpec*> LintSubject::readers(const LayerSpec& layer) const
     return readers_[std::size_t(&layer - layers().data())];
 }
 
-const plan::Dims& LintSubject::input_shape(const LayerSpec& layer) const {
+const Dims& LintSubject::input_shape(const LayerSpec& layer) const {
     const LayerSpec* read = source(layer);
     return read ? read->shape : job_.model.input_shape;
 }

@@ -33,7 +33,7 @@ class LintSubject {
     /// The layers that read it.
     std::vector<const LayerSpec*> readers(const LayerSpec& layer) const;
     /// Of what the layer reads first, without the batch.
-    const plan::Dims& input_shape(const LayerSpec& layer) const;
+    const Dims& input_shape(const LayerSpec& layer) const;
     /// The layer whose numbers are the predictions, and the last one before its probabilities.
     const LayerSpec& end() const;
 
@@ -90,7 +90,7 @@ bool is_centred(const plan::Dataset& dataset);
 
 /// The field's value; null where it has another type or is not there.
 template <class T>
-const T* value_of(const plan::Attributes& fields, const std::string& name) {
+const T* value_of(const Attributes& fields, const std::string& name) {
     const auto found = fields.find(name);
     return found == fields.end() ? nullptr : std::get_if<T>(&found->second);
 }

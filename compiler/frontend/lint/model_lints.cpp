@@ -21,7 +21,7 @@ const LayerSpec* numbers_before(const LintSubject& subject, const LayerSpec& lay
 }
 
 void channels_last(const LintSubject& subject, LintVoice& voice) {
-    const plan::Dims& shape = subject.job().model.input_shape;
+    const Dims& shape = subject.job().model.input_shape;
     constexpr std::int64_t kMostColours = 4, kColours = 3, kSmallPicture = 16;
     if (shape.size() != 3 || shape[0] <= kMostColours || shape[2] > kMostColours || shape[2] == 2)
         return;

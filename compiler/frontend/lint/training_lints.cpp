@@ -50,7 +50,7 @@ void note_epochs(const LintSubject& subject, Diagnostic& warning) {
 
 /// When a schedule is through with its work, in epochs done; 0: it is not known, or it has none.
 std::int64_t end_of(const PlacedSchedule& one, std::string& field) {
-    const plan::Attributes& attributes = one.schedule.attributes;
+    const Attributes& attributes = one.schedule.attributes;
     if (const auto* list = value_of<std::vector<std::int64_t>>(attributes, "epochs")) {
         field = "epochs";
         // The learning rate of an epoch that comes after it.

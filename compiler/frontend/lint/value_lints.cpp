@@ -31,7 +31,7 @@ void judge(const Field& field, double value, const std::string& whose, const Spa
             field.fallback ? fmt::format("; the default is {}", to_json(*field.fallback)) : ""));
 }
 
-void judge_all(const FieldTable& table, const plan::Attributes& values, const std::string& whose,
+void judge_all(const FieldTable& table, const Attributes& values, const std::string& whose,
                const std::function<Span(std::string_view)>& span, LintVoice& voice) {
     for (const Field& field : table) {
         if (!field.usual_least && !field.usual_most) continue;
@@ -53,7 +53,7 @@ void learning_rate(const LintSubject& subject, LintVoice& voice) {
 void training_values(const LintSubject& subject, LintVoice& voice) {
     const plan::Training& training = subject.training();
     const auto component = [&](const ComponentSet& set, const std::string& type,
-                               const plan::Attributes& values, const std::string& path) {
+                               const Attributes& values, const std::string& path) {
         const ComponentInfo* info = set.find(type);
         if (!info) return;
         judge_all(

@@ -30,7 +30,7 @@ std::int64_t part_of(const LayerSpec& layer, const char* field, std::size_t axis
 /// larger.
 std::optional<Window> window_of(const LintSubject& subject, const LayerSpec& layer,
                                 std::size_t axis) {
-    const plan::Dims& input = subject.input_shape(layer);
+    const Dims& input = subject.input_shape(layer);
     if (!layer.fields.contains("kernel") || input.size() != 3 || layer.shape.size() != 3)
         return std::nullopt;
     Window window{.cells = part_of(layer, "kernel", axis),
@@ -98,7 +98,7 @@ void kernel_over_image(const LintSubject& subject, LintVoice& voice) {
 
 void pooling_without_effect(const LintSubject& subject, LintVoice& voice) {
     for (const LayerSpec& layer : subject.layers()) {
-        const plan::Dims& input = subject.input_shape(layer);
+        const Dims& input = subject.input_shape(layer);
         if (op(layer.type).family != Family::pooling || layer.shape != input) continue;
         const bool one_pixel = input.size() == 3 && input[1] * input[2] == 1;
         const bool whole = !layer.fields.contains("kernel");

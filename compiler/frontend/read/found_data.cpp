@@ -50,11 +50,11 @@ void fill_from_files(FieldValues& fields, const ComponentInfo& type, const FindD
         if (!fault) {
             for (const std::string& name : wanted) {
                 fields.values[name] =
-                    name == "shape"           ? plan::AttributeValue(dataset.input().stored_dims)
-                    : name == "classes"       ? plan::AttributeValue(dataset.target().classes)
-                    : name == "train_samples" ? plan::AttributeValue(dataset.train_samples)
-                    : name == "test_samples"  ? plan::AttributeValue(dataset.test_samples)
-                                              : plan::AttributeValue(dataset.validation_samples);
+                    name == "shape"           ? AttributeValue(dataset.input().stored_dims)
+                    : name == "classes"       ? AttributeValue(dataset.target().classes)
+                    : name == "train_samples" ? AttributeValue(dataset.train_samples)
+                    : name == "test_samples"  ? AttributeValue(dataset.test_samples)
+                                              : AttributeValue(dataset.validation_samples);
                 spec.found.insert(name);
             }
             if (!named && !dataset.target().names.empty()) spec.found.insert("class_names");

@@ -18,13 +18,13 @@ namespace {
 
 using Spans = std::map<std::string, Span>;
 
-std::string yaml_value(const plan::AttributeValue& value) {
+std::string yaml_value(const AttributeValue& value) {
     const auto* text = std::get_if<std::string>(&value);
     return text ? yaml_text(*text) : to_json(value);
 }
 
 /// An initializer with numbers is kept as the inside of a map.
-std::string yaml_value(const Field& field, const plan::AttributeValue& value) {
+std::string yaml_value(const Field& field, const AttributeValue& value) {
     const auto* text = std::get_if<std::string>(&value);
     if (field.type != FieldType::initializer || !text || text->find(": {") == std::string::npos)
         return yaml_value(value);
@@ -95,7 +95,7 @@ class Writer {
     }
 
     void field(const std::string& indent, const std::string& prefix, const std::string& key,
-               const plan::AttributeValue& content, const Spans& spans) {
+               const AttributeValue& content, const Spans& spans) {
         text_ += fmt::format("{}{}: {}\n", indent, key, yaml_value(content));
         value(prefix + key, to_json(content), key, spans);
     }
@@ -117,8 +117,7 @@ class Writer {
         if (!spec.data.empty()) {
             const auto number = parse_integer(spec.data).value;
             field("  ", prefix, "data",
-                  number ? plan::AttributeValue(*number) : plan::AttributeValue(spec.data),
-                  spec.spans);
+                  number ? AttributeValue(*number) : AttributeValue(spec.data), spec.spans);
         }
         const plan::Parallel& parallel = spec.parallel;
         const auto word = [](auto value) { return std::string(plan::name_of(value)); };
@@ -262,7 +261,7 @@ class Writer {
 
     /// A member's fields as the inside of a flow map; their values go to the list of values.
     std::string members_fields(const std::string& prefix, const std::string& path,
-                               const FieldTable& table, const plan::Attributes& attributes,
+                               const FieldTable& table, const Attributes& attributes,
                                const Spans& spans) {
         std::string text;
         for (const Field& field : table) {
@@ -368,7 +367,7 @@ class Writer {
             patterns += (patterns.empty() ? "" : ", ") + json_text(group.pattern);
         value("training.groups", "[" + patterns + "]", "groups", spans);
         for (std::size_t i = 0; i < list.size(); ++i) {
-            plan::Attributes attributes = list[i].attributes;
+            Attributes attributes = list[i].attributes;
             attributes["parameters"] = list[i].pattern;
             text += fmt::format("{}{{{}}}", text.empty() ? "" : ", ",
                                 members_fields("training.", fmt::format("groups[{}]", i), table,
@@ -377,7 +376,7 @@ class Writer {
         text_ += fmt::format("  groups: [{}]\n", text);
     }
 
-    void record(const std::string& key, const FieldTable& table, const plan::Attributes& attributes,
+    void record(const std::string& key, const FieldTable& table, const Attributes& attributes,
                 const Spans& spans) {
         text_ += fmt::format("  {}: {{{}}}\n", key,
                              members_fields("training.", key, table, attributes, spans));

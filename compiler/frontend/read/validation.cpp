@@ -77,7 +77,7 @@ void check_spec_name(const FieldValues& fields, const std::string& what, Diagnos
     if (fits(sound)) error.help = fmt::format("such as `{}`", sound);
 }
 
-void check_sample_shape(const plan::Dims& shape, const Span& span, const std::string& what,
+void check_sample_shape(const Dims& shape, const Span& span, const std::string& what,
                         Diagnostics& diagnostics) {
     if (shape.size() != 3) {
         diagnostics

@@ -52,7 +52,7 @@ std::int64_t samples_of_epoch(const JobSpec& job);
 void check_spec_name(const FieldValues& fields, const std::string& what, Diagnostics& diagnostics);
 
 /// Three positive extents, not too large; else a diagnostic.
-void check_sample_shape(const plan::Dims& shape, const Span& span, const std::string& what,
+void check_sample_shape(const Dims& shape, const Span& span, const std::string& what,
                         Diagnostics& diagnostics);
 
 /// That each schedule has an effect, and does not undo that of another of its kind.

@@ -66,8 +66,7 @@ bool holds_arrays(const FieldValues& fields, const plan::Dataset& dataset) {
 
 /// The shape of images: one or three channels, of arrays any number of them; extents that may be
 /// zero, both or none.
-void check_image_shape(const plan::Dims& shape, bool arrays, const Span& span,
-                       Diagnostics& diagnostics) {
+void check_image_shape(const Dims& shape, bool arrays, const Span& span, Diagnostics& diagnostics) {
     if (shape.size() == 3 && arrays && shape[0] == 0) {
         diagnostics.error(Code::out_of_range, span, "`shape` of dataset has no channels");
         return;
@@ -87,7 +86,7 @@ void check_image_shape(const plan::Dims& shape, bool arrays, const Span& span,
         return;
     }
     // Of images of several sizes, the size that transforms make is checked behind them.
-    check_sample_shape(differ ? plan::Dims{shape[0], 1, 1} : shape, span, "dataset", diagnostics);
+    check_sample_shape(differ ? Dims{shape[0], 1, 1} : shape, span, "dataset", diagnostics);
 }
 
 /// Sizes that a known dataset has at most.
@@ -181,7 +180,7 @@ void check_masks(const FieldValues& fields, const DatasetSpec& spec, Diagnostics
     }
     if (fields.values.contains("ignored_value")) {
         const std::int64_t value = fields.integer("ignored_value");
-        const plan::Dims numbers = fields.dims("mask_values");
+        const Dims numbers = fields.dims("mask_values");
         const std::string taken = fmt::format("`ignored_value` of dataset is {}, which is ", value);
         if (!labels_pixels(fields, dataset))
             refuse(Code::conflicting_fields, "ignored_value",
@@ -197,7 +196,7 @@ void check_masks(const FieldValues& fields, const DatasetSpec& spec, Diagnostics
                    "`mask_values` says which numbers are classes, where it is not 0, 1, 2 ...");
     }
     if (!fields.values.contains("mask_values")) return;
-    const plan::Dims values = fields.dims("mask_values");
+    const Dims values = fields.dims("mask_values");
     const std::set<std::int64_t> distinct(values.begin(), values.end());
     const auto count = std::int64_t(values.size());
     if (count < 2 || std::int64_t(distinct.size()) != count)
@@ -269,7 +268,7 @@ void read_type(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagno
 /// Samples of several sizes must have become one size: programs have no shapes of their own.
 void check_one_size(const FieldValues& fields, const DatasetSpec& spec, bool sound,
                     Diagnostics& diagnostics) {
-    const plan::Dims& shape = spec.dataset.input().dims;
+    const Dims& shape = spec.dataset.input().dims;
     if (!sound || shape.size() != 3 || (shape[1] > 0 && shape[2] > 0)) return;
     diagnostics
         .error(Code::out_of_range, span_or(fields.spans, "shape", spec.span),
@@ -282,7 +281,7 @@ void check_one_size(const FieldValues& fields, const DatasetSpec& spec, bool sou
 
 /// Follows the shape of a sample through transforms and augmentations.
 struct ShapeChain {
-    plan::Dims& shape;
+    Dims& shape;
     bool labels_pixels;
     bool known = true;                               ///< the shape, after no diagnostic
     std::vector<ReadComponent> normalizations = {};  ///< which come last, wherever they stand
@@ -391,7 +390,7 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
     if (dataset.target().kind == plan::LabelKind::input) {
         // The job settles their form by what its model gives.
         dataset.target().dims = {};
-        dataset.target().classes = plan::element_count(dataset.input().dims);
+        dataset.target().classes = element_count(dataset.input().dims);
         dataset.target().names.clear();
         spec.found.erase("class_names");
     }

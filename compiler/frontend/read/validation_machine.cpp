@@ -130,7 +130,7 @@ MachineSpec read_machine(const SourceNode& tree, const std::string& default_name
     read_network(fields.node("local"), "local", machine.local_latency, machine.local_bandwidth,
                  spec, diagnostics);
     read_gpus(fields.node("gpus"), spec, diagnostics);
-    const auto record = [&](const char* name, const FieldTable& table, plan::Attributes& into) {
+    const auto record = [&](const char* name, const FieldTable& table, Attributes& into) {
         const SourceNode* node = fields.node(name);
         if (node == nullptr) return;
         const FieldValues values = read_record(*node, table, {name, node->span}, diagnostics);

@@ -113,7 +113,7 @@ void check_wire(const JobSpec& job, Diagnostics& diagnostics) {
                                plan::name_of(parallel.compression)))
             .help = "leave it out, or write `wire: top_k`";
     if (parallel.compression == plan::Compression::full) return;
-    if (job.training.dtype != plan::DType::f32) {
+    if (job.training.dtype != DType::f32) {
         Diagnostic& error = diagnostics.error(
             Code::conflicting_fields, span,
             fmt::format("`wire` of parallel is `{}`, and numbers of {} do not travel in fewer "

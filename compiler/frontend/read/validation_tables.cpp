@@ -14,7 +14,7 @@ namespace {
 void check_ignored_columns(const FieldValues& fields, const DatasetSpec& spec,
                            Diagnostics& diagnostics) {
     const std::vector<std::string>& names = spec.dataset.ignored_names;
-    const plan::Dims columns = fields.dims("ignored_columns");
+    const Dims columns = fields.dims("ignored_columns");
     const char* const field = names.empty() ? "ignored_columns" : "ignored_names";
     const auto refuse = [&](Code code, const std::string& text) {
         diagnostics.error(code, span_or(fields.spans, field, spec.span), text);
@@ -39,7 +39,7 @@ void check_ignored_columns(const FieldValues& fields, const DatasetSpec& spec,
             std::find(labels.begin(), labels.end(), name) != labels.end())
             refuse(Code::conflicting_fields,
                    fmt::format("`ignored_names` of dataset has `{}`, which is a label", name));
-    const plan::Dims labels = fields.dims("label_columns");
+    const Dims labels = fields.dims("label_columns");
     for (const std::int64_t column : columns)
         if (spec.dataset.label_names.empty() &&
             std::find(labels.begin(), labels.end(), column) != labels.end())
@@ -52,7 +52,7 @@ void check_label_columns(const FieldValues& fields, const DatasetSpec& spec,
                          Diagnostics& diagnostics) {
     const std::vector<std::string>& names = spec.dataset.label_names;
     const bool input = spec.dataset.target().kind == plan::LabelKind::input;
-    const plan::Dims columns = fields.dims("label_columns");
+    const Dims columns = fields.dims("label_columns");
     const char* const field = names.empty() ? "label_columns" : "label_names";
     const Span& span = span_or(fields.spans, field, spec.span);
     if (!names.empty() && fields.spans.contains("label_columns")) {

@@ -58,7 +58,7 @@ class ValueReader {
     ValueReader(const Field& field, const std::string& what, Diagnostics& diagnostics)
         : field_(field), what_(what), diagnostics_(diagnostics) {}
 
-    std::optional<plan::AttributeValue> read(const SourceNode& node) {
+    std::optional<AttributeValue> read(const SourceNode& node) {
         switch (field_.type) {
             case FieldType::boolean:
                 return wrap(boolean(node));
@@ -128,9 +128,9 @@ class ValueReader {
 
   private:
     template <class T>
-    static std::optional<plan::AttributeValue> wrap(std::optional<T> value) {
+    static std::optional<AttributeValue> wrap(std::optional<T> value) {
         if (!value) return std::nullopt;
-        return plan::AttributeValue(std::move(*value));
+        return AttributeValue(std::move(*value));
     }
 
     std::nullopt_t wrong_type(const SourceNode& node, const std::string& help = "") {
@@ -253,7 +253,7 @@ class ValueReader {
         return parsed.value;
     }
 
-    std::optional<plan::AttributeValue> quantity(const SourceNode& node) {
+    std::optional<AttributeValue> quantity(const SourceNode& node) {
         if (refuse_expression(node)) return std::nullopt;
         if (!node.is_scalar()) return wrong_type(node);
         ParsedQuantity parsed = parse_quantity(node.text, field_.unit);
@@ -275,11 +275,11 @@ class ValueReader {
         return *parsed.value;
     }
 
-    std::optional<plan::AttributeValue> integer_or_choice(const SourceNode& node) {
+    std::optional<AttributeValue> integer_or_choice(const SourceNode& node) {
         if (refuse_expression(node)) return std::nullopt;
         if (!node.is_scalar()) return wrong_type(node);
         for (const std::string_view choice : field_.choices)
-            if (node.text == choice) return plan::AttributeValue(node.text);
+            if (node.text == choice) return AttributeValue(node.text);
         const ParsedInteger parsed = parse_integer(node.text);
         if (parsed.value || parsed.overflow) return wrap(integer(node));
         std::string help = parsed.help;
@@ -329,7 +329,7 @@ class ValueReader {
         return integers(node);
     }
 
-    std::optional<plan::AttributeValue> padding(const SourceNode& node) {
+    std::optional<AttributeValue> padding(const SourceNode& node) {
         if (node.is_scalar()) {
             if (node.text == "valid" || node.text == "same") return node.text;
             if (!parse_integer(node.text).value && node.text.find("${") == std::string::npos)
@@ -440,8 +440,8 @@ FieldValues read_record(const SourceNode& node, const FieldTable& table, const F
     return none;
 }
 
-std::optional<plan::AttributeValue> read_value(const SourceNode& node, const Field& field,
-                                               const std::string& what, Diagnostics& diagnostics) {
+std::optional<AttributeValue> read_value(const SourceNode& node, const Field& field,
+                                         const std::string& what, Diagnostics& diagnostics) {
     return ValueReader(field, what, diagnostics).read(node);
 }
 
@@ -490,10 +490,9 @@ std::string FieldValues::text(const std::string& name) const {
     return found == values.end() ? std::string() : std::get<std::string>(found->second);
 }
 
-plan::Dims FieldValues::dims(const std::string& name) const {
+Dims FieldValues::dims(const std::string& name) const {
     const auto found = values.find(name);
-    return found == values.end() ? plan::Dims()
-                                 : std::get<std::vector<std::int64_t>>(found->second);
+    return found == values.end() ? Dims() : std::get<std::vector<std::int64_t>>(found->second);
 }
 
 }  // namespace dtnn::compiler

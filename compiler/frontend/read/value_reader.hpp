@@ -24,7 +24,7 @@ struct FieldScope {
 };
 
 struct FieldValues {
-    plan::Attributes values;                         ///< of plain types, defaults filled in
+    Attributes values;                               ///< of plain types, defaults filled in
     std::map<std::string, Span> spans;               ///< of the values the user wrote
     std::map<std::string, const SourceNode*> nodes;  ///< every field the user wrote
     /// Fields that were probably meant by what is none: not missing, only misspelt.
@@ -36,7 +36,7 @@ struct FieldValues {
     double real(const std::string& name) const;
     bool flag(const std::string& name) const;
     std::string text(const std::string& name) const;  ///< "" when absent
-    plan::Dims dims(const std::string& name) const;   ///< empty when absent
+    Dims dims(const std::string& name) const;         ///< empty when absent
 };
 
 /// Reads the fields of `map` (null: none are given). A field that is not in the table is an error.
@@ -44,8 +44,8 @@ FieldValues read_fields(const SourceNode& map, const FieldTable& table, const Fi
                         Diagnostics& diagnostics);
 
 /// One value; nothing after a diagnostic.
-std::optional<plan::AttributeValue> read_value(const SourceNode& node, const Field& field,
-                                               const std::string& what, Diagnostics& diagnostics);
+std::optional<AttributeValue> read_value(const SourceNode& node, const Field& field,
+                                         const std::string& what, Diagnostics& diagnostics);
 
 /// A text or a list of texts, each of `field.choices` if there are any; nothing after a diagnostic.
 struct LocatedText {
@@ -80,7 +80,7 @@ FieldValues read_record(const SourceNode& node, const FieldTable& table, const F
                         Diagnostics& diagnostics);
 
 /// A value as a spec writes it, which is JSON and YAML both: a whole real has no point.
-std::string to_json(const plan::AttributeValue& value);
+std::string to_json(const AttributeValue& value);
 
 /// Text as YAML: bare when every reader takes it for text, else in quotes.
 std::string yaml_text(const std::string& text);

@@ -129,7 +129,7 @@ bool worth_suggesting(const Diagnostics& diagnostics, std::size_t candidates) {
     return mistakes < kMistakes && (mistakes + 1) * candidates <= kComparisons;
 }
 
-std::string to_json(const plan::AttributeValue& value) {
+std::string to_json(const AttributeValue& value) {
     struct Printer {
         std::string operator()(bool v) const { return v ? "true" : "false"; }
         std::string operator()(std::int64_t v) const { return fmt::format("{}", v); }

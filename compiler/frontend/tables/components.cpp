@@ -11,7 +11,7 @@ namespace dtnn::compiler {
 namespace {
 
 template <class T>
-T value_or_zero(const plan::Attributes& attributes, const std::string& field) {
+T value_or_zero(const Attributes& attributes, const std::string& field) {
     const auto found = attributes.find(field);
     return found == attributes.end() ? T{} : std::get<T>(found->second);
 }

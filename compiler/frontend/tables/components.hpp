@@ -54,7 +54,7 @@ struct ComponentInfo {
     /// Transforms and augmentations: what becomes of a sample's shape (channels, height, width; a
     /// zero is an extent that differs from sample to sample). False after a diagnostic. Null: the
     /// shape stays.
-    bool (*shape)(const ReadComponent& read, plan::Dims& shape, Diagnostics& diagnostics) = nullptr;
+    bool (*shape)(const ReadComponent& read, Dims& shape, Diagnostics& diagnostics) = nullptr;
     bool centres = false;  ///< of transforms: gives channels mean 0
     bool pixels = false;   ///< of types of datasets: samples are pixels between 0 and 1
 };

@@ -296,7 +296,7 @@ const FieldTable& imagenet_fields() {
             cache(kImageCache),
             most_pixels(32 << 20),
         };
-        fields[1].fallback = plan::Dims{3, 0, 0};
+        fields[1].fallback = Dims{3, 0, 0};
         fields[2].fallback = std::int64_t{1000};
         return fields;
     }();
@@ -314,7 +314,7 @@ const FieldTable& chestxray_fields() {
             cache(kImageCache),
             most_pixels(4 << 20),
         };
-        fields[1].fallback = plan::Dims{1, 1024, 1024};
+        fields[1].fallback = Dims{1, 1024, 1024};
         return fields;
     }();
     return table;
@@ -343,7 +343,7 @@ const FieldTable& csv_fields() {
                    "ones, or real numbers"),
         {.name = "label_columns",
          .type = FieldType::integer_list,
-         .fallback = plan::Dims{-1},
+         .fallback = Dims{-1},
          .doc = "the columns that are labels, counted from 1, or from the end by -1, -2 and so on; "
                 "all others are features",
          .minimum = -100'000,

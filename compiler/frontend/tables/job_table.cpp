@@ -5,9 +5,10 @@ namespace dtnn::compiler {
 namespace {
 
 /// The words of a closed set of the plan.
-template <plan::NamedEnum Enum>
-std::vector<std::string_view> names_of() {
-    return {std::begin(plan::EnumNames<Enum>::names), std::end(plan::EnumNames<Enum>::names)};
+template <NamedEnum Enum>
+std::vector<std::string_view> words_of() {
+    const auto names = names_of(Enum());
+    return {names.begin(), names.end()};
 }
 
 }  // namespace
@@ -26,13 +27,13 @@ const FieldTable& synchronise_table() {
          .fallback = std::string("avg"),
          .doc = "what a rank weighs in it: all the same, as many as it has training samples, or "
                 "the inverse of that",
-         .choices = names_of<plan::WeightAverage>()},
+         .choices = words_of<plan::WeightAverage>()},
         {.name = "participation",
          .type = FieldType::choice,
          .fallback = std::string("all"),
          .doc = "an epoch ends with the data of the rank that has the fewest batches, or goes on "
                 "with those that have data left; all receive the average",
-         .choices = names_of<plan::Participation>()},
+         .choices = words_of<plan::Participation>()},
         {.name = "min_avail",
          .type = FieldType::integer,
          .fallback = std::int64_t{0},
@@ -61,33 +62,33 @@ const FieldTable& parallel_table() {
          .fallback = std::string("overlapped"),
          .doc = "gradients are added up over the ranks while backward still computes others, or "
                 "each exchange is waited for at once",
-         .choices = names_of<plan::ReductionMode>()},
+         .choices = words_of<plan::ReductionMode>()},
         {.name = "batch_statistics",
          .type = FieldType::choice,
          .fallback = std::string("local"),
          .doc = "batch norm takes its means and variances, in training, of the rank's own batch or "
                 "of the global one",
-         .choices = names_of<plan::BatchStatistics>()},
+         .choices = words_of<plan::BatchStatistics>()},
         {.name = "learning_rate_scaling",
          .type = FieldType::choice,
          .fallback = std::string("none"),
          .doc = "every learning rate is multiplied by the number of ranks, by its square root, or "
                 "not at all",
-         .choices = names_of<plan::RateScaling>()},
+         .choices = words_of<plan::RateScaling>()},
         {.name = "optimizer",
          .type = FieldType::choice,
          .fallback = std::string("replicated"),
          .doc =
              "every rank keeps the optimizer's whole state and makes every update, or each keeps "
              "the state of its part of the weights and updates that part",
-         .choices = names_of<plan::OptimizerState>()},
+         .choices = words_of<plan::OptimizerState>()},
         {.name = "wire",
          .type = FieldType::choice,
          .fallback = std::string("full"),
          .doc = "how gradients travel: as they are; rounded to 16 bits (bf16, or fp16 with a power "
                 "of two for every 256 numbers), half the bytes; or only the largest of them, what "
                 "is left out being kept for the next time (top_k). f32 only",
-         .choices = names_of<plan::Compression>()},
+         .choices = words_of<plan::Compression>()},
         {.name = "density",
          .type = FieldType::real,
          .fallback = 0.01,
@@ -126,7 +127,7 @@ const FieldTable& kernel_wish_table() {
          .fallback = std::string("none"),
          .doc = "kernels that come before all others wherever they can do a problem, whatever was "
                 "estimated or measured: those that multiply by BLIS, on a cpu with avx2 at least",
-         .choices = names_of<plan::KernelPreference>()},
+         .choices = words_of<plan::KernelPreference>()},
     };
     return table;
 }

@@ -17,7 +17,7 @@ const Extents& extents_of(const ReadComponent& read) {
     return std::get<Extents>(read.component.attributes.at("size"));
 }
 
-bool refuse_channels(const ReadComponent& read, const plan::Dims& shape, std::string_view wanted,
+bool refuse_channels(const ReadComponent& read, const Dims& shape, std::string_view wanted,
                      Diagnostics& diagnostics) {
     diagnostics.error(Code::out_of_range, read.span,
                       fmt::format("{} takes samples of {}; they have {} where it stands",
@@ -26,7 +26,7 @@ bool refuse_channels(const ReadComponent& read, const plan::Dims& shape, std::st
 }
 
 /// A window that begins at `top`, `left` must lie within what is known of the sample's extents.
-bool window_shape(const ReadComponent& read, std::int64_t top, std::int64_t left, plan::Dims& shape,
+bool window_shape(const ReadComponent& read, std::int64_t top, std::int64_t left, Dims& shape,
                   Diagnostics& diagnostics) {
     const Extents& extents = extents_of(read);
     const std::int64_t begin[2] = {top, left};
@@ -45,14 +45,14 @@ bool window_shape(const ReadComponent& read, std::int64_t top, std::int64_t left
 
 }  // namespace
 
-bool sized_shape(const ReadComponent& read, plan::Dims& shape, Diagnostics&) {
+bool sized_shape(const ReadComponent& read, Dims& shape, Diagnostics&) {
     if (!read.has("size")) return true;
     shape[1] = extents_of(read)[0];
     shape[2] = extents_of(read)[1];
     return true;
 }
 
-bool resized_shape(const ReadComponent& read, plan::Dims& shape, Diagnostics& diagnostics) {
+bool resized_shape(const ReadComponent& read, Dims& shape, Diagnostics& diagnostics) {
     if (read.has("size")) return sized_shape(read, shape, diagnostics);
     const std::int64_t shorter = read.integer("shorter");
     const bool known = shape[1] > 0 && shape[2] > 0;
@@ -67,11 +67,11 @@ bool resized_shape(const ReadComponent& read, plan::Dims& shape, Diagnostics& di
     return true;
 }
 
-bool cropped_shape(const ReadComponent& read, plan::Dims& shape, Diagnostics& diagnostics) {
+bool cropped_shape(const ReadComponent& read, Dims& shape, Diagnostics& diagnostics) {
     return window_shape(read, read.integer("top"), read.integer("left"), shape, diagnostics);
 }
 
-bool centre_cropped_shape(const ReadComponent& read, plan::Dims& shape, Diagnostics& diagnostics) {
+bool centre_cropped_shape(const ReadComponent& read, Dims& shape, Diagnostics& diagnostics) {
     if (read.has("size")) return window_shape(read, 0, 0, shape, diagnostics);
     for (std::size_t axis = 1; axis < 3; ++axis) {
         if (shape[axis] == 0) continue;
@@ -81,8 +81,7 @@ bool centre_cropped_shape(const ReadComponent& read, plan::Dims& shape, Diagnost
     return true;
 }
 
-bool randomly_cropped_shape(const ReadComponent& read, plan::Dims& shape,
-                            Diagnostics& diagnostics) {
+bool randomly_cropped_shape(const ReadComponent& read, Dims& shape, Diagnostics& diagnostics) {
     if (!read.has("size")) return true;
     const auto& padding = std::get<Extents>(read.component.attributes.at("padding"));
     for (std::size_t axis = 0; axis < 2; ++axis) {
@@ -98,23 +97,23 @@ bool randomly_cropped_shape(const ReadComponent& read, plan::Dims& shape,
     return sized_shape(read, shape, diagnostics);
 }
 
-bool gray_shape(const ReadComponent& read, plan::Dims& shape, Diagnostics& diagnostics) {
+bool gray_shape(const ReadComponent& read, Dims& shape, Diagnostics& diagnostics) {
     if (shape[0] != 1 && shape[0] != 3)
         return refuse_channels(read, shape, "1 or 3 channels", diagnostics);
     shape[0] = 1;
     return true;
 }
 
-bool contrasted_shape(const ReadComponent& read, plan::Dims& shape, Diagnostics& diagnostics) {
+bool contrasted_shape(const ReadComponent& read, Dims& shape, Diagnostics& diagnostics) {
     return shape[0] == 1 || shape[0] == 3 ||
            refuse_channels(read, shape, "1 or 3 channels", diagnostics);
 }
 
-bool saturated_shape(const ReadComponent& read, plan::Dims& shape, Diagnostics& diagnostics) {
+bool saturated_shape(const ReadComponent& read, Dims& shape, Diagnostics& diagnostics) {
     return shape[0] == 3 || refuse_channels(read, shape, "3 channels", diagnostics);
 }
 
-bool normalized_shape(const ReadComponent& read, plan::Dims& shape, Diagnostics& diagnostics) {
+bool normalized_shape(const ReadComponent& read, Dims& shape, Diagnostics& diagnostics) {
     bool sound = true;
     const auto check = [&](const char* field, const std::vector<double>& list,
                            std::string_view whose) {

@@ -17,7 +17,7 @@ OpDef define_channel_sums() {
                 c.fail("channel_sums takes [N,C] or [N,C,H,W]");
                 return;
             }
-            c.result(Type{plan::wide_of(src.dtype), {src.dims[1]}, {}});
+            c.result(Type{wide_of(src.dtype), {src.dims[1]}, {}});
         })
         .no_gradient(kNoSecondDerivative)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {

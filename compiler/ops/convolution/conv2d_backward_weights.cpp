@@ -16,9 +16,8 @@ void conv2d_backward_weights_shape(ShapeContext& c) {
     const std::int64_t filters = c.input(1).dims[1];
     const Type dst = windowed_type(src, filters, *window);
     if (!expect_dims(c, "conv2d_backward_weights", 1, "diff_dst", dst.dims)) return;
-    Type weights{plan::wide_of(src.dtype),
-                 {filters, src.dims[1] / c.integer("groups"), kernel[0], kernel[1]},
-                 {}};
+    Type weights{
+        wide_of(src.dtype), {filters, src.dims[1] / c.integer("groups"), kernel[0], kernel[1]}, {}};
     // Weights follow their image: channels last means KH, KW, C, F.
     if (!src.order.empty()) weights.order = kFilterOrder;
     c.result(weights);

@@ -13,7 +13,7 @@ void dense_backward_weights_shape(ShapeContext& c) {
     if (!expect_dims(c, "dense_backward_weights", 0, "src", source)) return;
     if (!expect_dims(c, "dense_backward_weights", 1, "diff_dst", {source[0], weights.back()}))
         return;
-    Type diff_weights{plan::wide_of(src.dtype), weights, {}};
+    Type diff_weights{wide_of(src.dtype), weights, {}};
     // Rows follow the source's physical order: channels last means H, W, C, units.
     if (weights.size() == 4 && !src.order.empty()) diff_weights.order = kDenseOrder;
     c.result(diff_weights);

@@ -130,7 +130,7 @@ bool expect_operands_of(ShapeContext& c, const char* op, const Expression& expre
         const Type& type = c.input(i);
         if (reads_as(expression, int(i), true)) {
             const bool fits = i > 0 && first.dims.size() >= 2 && type.dims.size() == 1 &&
-                              type.dtype == plan::wide_of(first.dtype) &&
+                              type.dtype == wide_of(first.dtype) &&
                               (type.dims[0] == first.dims[1] || type.dims[0] == 1);
             if (fits && !reads_as(expression, int(i), false)) continue;
             c.fail(
@@ -177,7 +177,7 @@ OpBuilder elementwise_operator(const std::string& name, std::vector<Field> field
 
 OpBuilder elementwise_operator(const std::string& name, std::vector<Field> fields,
                                const std::function<ElementwiseForm(const Attributes&)>& form) {
-    std::vector<std::pair<std::string, plan::AttributeValue>> defaults;
+    std::vector<std::pair<std::string, AttributeValue>> defaults;
     std::vector<std::string> numbers;
     Attributes by_default;
     for (const Field& field : fields) {

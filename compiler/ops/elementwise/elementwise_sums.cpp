@@ -39,7 +39,7 @@ OpDef define_elementwise_sums() {
                 return;
             }
             const std::int64_t channels = c.flag("by_channel") ? c.input(0).dims[1] : 1;
-            c.result(Type{plan::wide_of(c.input(0).dtype), {channels}, {}});
+            c.result(Type{wide_of(c.input(0).dtype), {channels}, {}});
         })
         .no_gradient(kNoSecondDerivative)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {

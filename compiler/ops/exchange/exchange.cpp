@@ -51,7 +51,7 @@ OpDef own_part_of(const std::string& name, std::string doc) {
                         if (!expect_exchanged(c, name)) return;
                         const std::int64_t part = c.integer("part");
                         const DType dtype = c.input(0).dtype;
-                        if (part < 1 || part * plan::size_of(dtype) % plan::kAlignment != 0)
+                        if (part < 1 || part * size_of(dtype) % plan::kAlignment != 0)
                             c.fail(
                                 fmt::format("{}: parts of {} {} do not begin at multiples of "
                                             "{} bytes",

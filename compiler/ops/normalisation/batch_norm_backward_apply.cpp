@@ -19,7 +19,7 @@ OpDef define_batch_norm_backward_apply() {
             if (!expect_dims(c, "batch_norm_backward_apply", 5, "sums", rank_sums(src).dims))
                 return;
             if (!expect_single(c, "batch_norm_backward_apply", 6, "batch_weight",
-                               plan::wide_of(src.dtype)))
+                               wide_of(src.dtype)))
                 return;
             c.result(src);
             if (c.flag("residual")) c.result(src);

@@ -20,7 +20,7 @@ OpDef define_batch_norm_backward_sums() {
         .shape([](ShapeContext& c) {
             if (!expect_relu_backward(c, "batch_norm_backward_sums", 6)) return;
             const Type& src = c.input(0);
-            const DType wide = plan::wide_of(src.dtype);
+            const DType wide = wide_of(src.dtype);
             if (!expect_single(c, "batch_norm_backward_sums", 5, "batch_weight", wide)) return;
             const Type per_channel{wide, {src.dims[1]}, {}};
             c.result(rank_sums(src));

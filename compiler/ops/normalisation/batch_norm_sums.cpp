@@ -18,8 +18,7 @@ OpDef define_batch_norm_sums() {
             if (!expect_operands(c, "batch_norm_sums", statistics ? 4 : 3)) return;
             if (!expect_per_channel(c, "batch_norm_sums", 1, 1)) return;
             const Type& src = c.input(0);
-            if (!expect_single(c, "batch_norm_sums", 2, "batch_weight", plan::wide_of(src.dtype)))
-                return;
+            if (!expect_single(c, "batch_norm_sums", 2, "batch_weight", wide_of(src.dtype))) return;
             if (statistics && !expect_dims(c, "batch_norm_sums", 3, "statistics", {3, src.dims[1]}))
                 return;
             c.result(rank_sums(src));

@@ -24,7 +24,7 @@ void batch_norm_training_shape(ShapeContext& c) {
     c.result(src);
     // The mean in double: a channel far from zero is as near to its mean as any other.
     for (int i = 0; i < 4; ++i)
-        c.result(Type{i == 0 ? DType::f64 : plan::wide_of(src.dtype), {channels}, {}});
+        c.result(Type{i == 0 ? DType::f64 : wide_of(src.dtype), {channels}, {}});
     if (c.flag("mask")) c.result(Type{DType::u8, {bit_mask_bytes(src.elements())}, {}});
 }
 

@@ -15,8 +15,8 @@ OpDef define_cast_narrow() {
         .shape([](ShapeContext& c) {
             if (!expect_operands(c, "cast_narrow", 1)) return;
             Type result = c.input(0);
-            if (!plan::parse_name(c.text("to"), result.dtype) || !plan::is_reduced(result.dtype) ||
-                plan::wide_of(result.dtype) != c.input(0).dtype) {
+            if (!plan::parse_name(c.text("to"), result.dtype) || !is_reduced(result.dtype) ||
+                wide_of(result.dtype) != c.input(0).dtype) {
                 c.fail(fmt::format("cast_narrow: {} does not become `{}`",
                                    plan::name_of(c.input(0).dtype), c.text("to")));
                 return;

@@ -14,11 +14,11 @@ OpDef define_cast_wide() {
         .shape([](ShapeContext& c) {
             if (!expect_operands(c, "cast_wide", 1)) return;
             Type result = c.input(0);
-            if (!plan::is_reduced(result.dtype)) {
+            if (!is_reduced(result.dtype)) {
                 c.fail(fmt::format("cast_wide: {} has not 16 bits", plan::name_of(result.dtype)));
                 return;
             }
-            result.dtype = plan::wide_of(result.dtype);
+            result.dtype = wide_of(result.dtype);
             c.result(result);
         })
         .no_gradient("placed by reduce_precision, which runs after differentiation")

@@ -19,7 +19,7 @@ OpDef define_rows_to_pixels() {
             const Type& src = c.input(0);
             const Dims dims = c.integers("shape");
             if (dims.size() != 4 || src.dims.size() != 2 || src.dims[1] != dims[1] ||
-                plan::element_count(dims) != src.elements()) {
+                element_count(dims) != src.elements()) {
                 c.fail(fmt::format("rows_to_pixels: the rows {} do not make {}",
                                    shape_text(src.dims), shape_text(dims)));
                 return;

@@ -21,7 +21,7 @@ OpDef define_unflatten() {
             const Type& src = c.input(0);
             const Dims dims = c.integers("shape");
             if (dims.empty() || src.dims.empty() || dims[0] != src.dims[0] ||
-                plan::element_count(dims) != src.elements()) {
+                element_count(dims) != src.elements()) {
                 c.fail(fmt::format("unflatten: {} has not the elements of {}", shape_text(src.dims),
                                    shape_text(dims)));
                 return;

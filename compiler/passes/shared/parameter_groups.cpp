@@ -17,9 +17,8 @@ bool is_frozen(const plan::Training& training, const std::string& parameter) {
     return group && flag(group->attributes, "frozen");
 }
 
-plan::Attributes optimizer_attributes_of(const plan::Training& training,
-                                         const std::string& parameter) {
-    plan::Attributes attributes = training.optimizer_attributes;
+Attributes optimizer_attributes_of(const plan::Training& training, const std::string& parameter) {
+    Attributes attributes = training.optimizer_attributes;
     if (const plan::ParameterGroup* group = group_of(training, parameter))
         for (const auto& [name, value] : group->attributes)
             attributes.insert_or_assign(name, value);

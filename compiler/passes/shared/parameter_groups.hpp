@@ -14,8 +14,7 @@ const plan::ParameterGroup* group_of(const plan::Training& training, const std::
 bool is_frozen(const plan::Training& training, const std::string& parameter);
 
 /// The optimizer's attributes with the group's in their place.
-plan::Attributes optimizer_attributes_of(const plan::Training& training,
-                                         const std::string& parameter);
+Attributes optimizer_attributes_of(const plan::Training& training, const std::string& parameter);
 
 /// The factor of a batch's learning rate for the parameter: the group's `learning_rate_scale`, so
 /// that schedules act on every group.

@@ -169,7 +169,7 @@ class Sharder {
                 }
                 const DType dtype = r.graph().type(kind[begin - 1].gradient.value).dtype;
                 bucket.part =
-                    aligned((stretch + context_.ranks - 1) / context_.ranks) / plan::size_of(dtype);
+                    aligned((stretch + context_.ranks - 1) / context_.ranks) / size_of(dtype);
             }
         }
         std::stable_sort(buckets_.begin(), buckets_.end(),

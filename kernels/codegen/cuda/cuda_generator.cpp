@@ -64,7 +64,7 @@ std::string cuda_source(const Loop& loop) {
     if (loop.expression.instructions.size() > kMostGeneratedInstructions)
         throw CannotGenerate("the expression is too long");
     const Storage storage = storage_of(loop.dtype);
-    const bool is_f64 = loop.dtype == DType::f64, is_reduced = kernels::is_reduced(loop.dtype);
+    const bool is_f64 = loop.dtype == DType::f64, is_reduced = dtnn::is_reduced(loop.dtype);
     const std::string suffix = is_f64 ? "" : "f";
     std::string text =
         std::string("typedef ") + storage.number + " T;\ntypedef " + storage.stored + " Stored;\n";

@@ -17,11 +17,11 @@ constexpr std::int64_t kPieceElements = std::int64_t(1) << 28;
 
 /// The array's bytes, type and sums as MPI's calls take them.
 struct Numbers {
-    Numbers(void* memory, std::int64_t count, plan::DType dtype, Reduction reduction,
+    Numbers(void* memory, std::int64_t count, DType dtype, Reduction reduction,
             const std::string& name)
         : data(static_cast<char*>(memory)),
           elements(count),
-          element_bytes(dtype == plan::DType::f32 ? 4 : 8),
+          element_bytes(dtype == DType::f32 ? 4 : 8),
           type(type_of(dtype, name)),
           op(reduction == Reduction::sum ? MPI_SUM : MPI_MAX) {}
 
@@ -105,16 +105,16 @@ class PartReduction final : public Transfer {
 
 }  // namespace
 
-MPI_Datatype type_of(plan::DType dtype, const std::string& name) {
-    if (dtype == plan::DType::f32) return MPI_FLOAT;
-    if (dtype == plan::DType::f64) return MPI_DOUBLE;
-    if (dtype == plan::DType::i64) return MPI_INT64_T;
+MPI_Datatype type_of(DType dtype, const std::string& name) {
+    if (dtype == DType::f32) return MPI_FLOAT;
+    if (dtype == DType::f64) return MPI_DOUBLE;
+    if (dtype == DType::i64) return MPI_INT64_T;
     throw RunError(Exit::internal, "all_reduce `" + name + "` is of a type that ranks do not add",
                    "please report this");
 }
 
 std::unique_ptr<Transfer> make_library_reduction(MPI_Comm comm, TransferKind kind, void* data,
-                                                 std::int64_t elements, plan::DType dtype,
+                                                 std::int64_t elements, DType dtype,
                                                  Reduction reduction, const std::string& name) {
     const Numbers numbers(data, elements, dtype, reduction, name);
     if (kind == TransferKind::all_reduce) return std::make_unique<WholeReduction>(comm, numbers);

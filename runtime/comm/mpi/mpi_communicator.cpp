@@ -93,7 +93,7 @@ class MpiCommunicator final : public Communicator {
     int rank() const override { return rank_; }
     int ranks() const override { return ranks_; }
     std::string name_of(int rank) const override;
-    std::unique_ptr<Exchange> all_reduce(void* data, std::int64_t elements, plan::DType dtype,
+    std::unique_ptr<Exchange> all_reduce(void* data, std::int64_t elements, DType dtype,
                                          Reduction reduction, const std::string& name) override {
         return bound("all_reduce", TransferKind::all_reduce, data, elements, dtype, reduction,
                      name);
@@ -101,12 +101,12 @@ class MpiCommunicator final : public Communicator {
     std::unique_ptr<Exchange> all_reduce_compressed(const GradientCompression& compression,
                                                     float* data, std::int64_t elements,
                                                     const std::string& name) override;
-    std::unique_ptr<Exchange> reduce_scatter(void* data, std::int64_t part, plan::DType dtype,
+    std::unique_ptr<Exchange> reduce_scatter(void* data, std::int64_t part, DType dtype,
                                              const std::string& name) override {
         return bound("reduce_scatter", TransferKind::reduce_scatter, data, part, dtype,
                      Reduction::sum, name);
     }
-    std::unique_ptr<Exchange> all_gather_parts(void* data, std::int64_t part, plan::DType dtype,
+    std::unique_ptr<Exchange> all_gather_parts(void* data, std::int64_t part, DType dtype,
                                                const std::string& name) override {
         return bound("all_gather_parts", TransferKind::all_gather, data, part, dtype,
                      Reduction::sum, name);
@@ -123,7 +123,7 @@ class MpiCommunicator final : public Communicator {
 
   private:
     std::unique_ptr<Exchange> bound(const char* name_of_kind, TransferKind kind, void* data,
-                                    std::int64_t elements, plan::DType dtype, Reduction reduction,
+                                    std::int64_t elements, DType dtype, Reduction reduction,
                                     const std::string& name);
     std::vector<std::int64_t> sizes_of_all(const Position& position, std::int64_t mine);
     void join(double seconds);
@@ -144,12 +144,11 @@ class MpiCommunicator final : public Communicator {
 };
 
 std::unique_ptr<Exchange> MpiCommunicator::bound(const char* name_of_kind, TransferKind kind,
-                                                 void* data, std::int64_t elements,
-                                                 plan::DType dtype, Reduction reduction,
-                                                 const std::string& name) {
+                                                 void* data, std::int64_t elements, DType dtype,
+                                                 Reduction reduction, const std::string& name) {
     static_cast<void>(type_of(dtype, name));
     const std::int64_t all = elements * (kind == TransferKind::all_reduce ? 1 : ranks_);
-    const std::int64_t bytes = all * (dtype == plan::DType::f32 ? 4 : 8);
+    const std::int64_t bytes = all * (dtype == DType::f32 ? 4 : 8);
     std::unique_ptr<Transfer> transfer;
     if (bytes >= kRingBytes && ranks_ <= kRingRanks)
         transfer = std::make_unique<Ring>(rings_, kind, data, elements, dtype, reduction);

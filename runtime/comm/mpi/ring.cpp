@@ -14,17 +14,17 @@ constexpr std::int64_t kTags = 4096;
 
 }  // namespace
 
-Ring::Ring(MPI_Comm comm, TransferKind kind, void* data, std::int64_t elements, plan::DType dtype,
+Ring::Ring(MPI_Comm comm, TransferKind kind, void* data, std::int64_t elements, DType dtype,
            Reduction reduction)
     : comm_(comm),
       kind_(kind),
       data_(static_cast<char*>(data)),
       elements_(elements),
-      element_bytes_(dtype == plan::DType::f32 ? 4 : 8),
+      element_bytes_(dtype == DType::f32 ? 4 : 8),
       dtype_(dtype),
-      type_(dtype == plan::DType::f32   ? MPI_FLOAT
-            : dtype == plan::DType::f64 ? MPI_DOUBLE
-                                        : MPI_INT64_T),
+      type_(dtype == DType::f32   ? MPI_FLOAT
+            : dtype == DType::f64 ? MPI_DOUBLE
+                                  : MPI_INT64_T),
       reduction_(reduction) {
     MPI_Comm_rank(comm, &rank_);
     MPI_Comm_size(comm, &ranks_);

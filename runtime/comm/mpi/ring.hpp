@@ -27,7 +27,7 @@ class Ring final : public Transfer {
   public:
     /// `comm` carries nothing but rings and compressed sums. `elements` are those of the array, or
     /// of one rank's part.
-    Ring(MPI_Comm comm, TransferKind kind, void* data, std::int64_t elements, plan::DType dtype,
+    Ring(MPI_Comm comm, TransferKind kind, void* data, std::int64_t elements, DType dtype,
          Reduction reduction);
 
     void start(std::int64_t number) override;
@@ -65,7 +65,7 @@ class Ring final : public Transfer {
     std::int64_t elements_;
     std::int64_t element_bytes_;
     std::int64_t block_;  ///< elements
-    plan::DType dtype_;
+    DType dtype_;
     MPI_Datatype type_;
     Reduction reduction_;
     int tag_ = 0;

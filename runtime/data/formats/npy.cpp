@@ -340,8 +340,8 @@ bool is_zip(const RegularFile& file) {
     return magic[0] == 'P' && magic[1] == 'K' && (magic[2] == 3 || magic[2] == 5);
 }
 
-plan::Dims squeezed(const plan::Dims& dims, std::size_t from) {
-    plan::Dims result(dims.begin() + std::ptrdiff_t(std::min(from, dims.size())), dims.end());
+Dims squeezed(const Dims& dims, std::size_t from) {
+    Dims result(dims.begin() + std::ptrdiff_t(std::min(from, dims.size())), dims.end());
     std::erase(result, 1);
     return result;
 }

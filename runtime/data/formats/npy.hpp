@@ -19,10 +19,10 @@ struct NpyHeader {
     Kind kind = Kind::real;
     int item_bytes = 4;    ///< reals have 4 or 8, integers and naturals 1 to 8, booleans 1
     bool fortran = false;  ///< the first axis is the innermost in memory
-    plan::Dims dims;
+    Dims dims;
     std::int64_t begin = 0;  ///< where the elements begin in the file
 
-    std::int64_t elements() const { return plan::element_count(dims); }
+    std::int64_t elements() const { return element_count(dims); }
     std::int64_t bytes() const { return elements() * item_bytes; }
     std::string type() const;  ///< as NumPy calls it: "float32"
 };
@@ -64,7 +64,7 @@ std::map<std::string, NpyArray> read_npz(const std::string& path, std::int64_t m
                                          Exit exit = Exit::failed);
 
 /// The extents from axis `from` on, without those of one, which do not change where elements lie.
-plan::Dims squeezed(const plan::Dims& dims, std::size_t from);
+Dims squeezed(const Dims& dims, std::size_t from);
 
 /// Whether the file begins as a zip file does.
 bool is_zip(const RegularFile& file);

@@ -116,15 +116,15 @@ void check_tensor_name(const std::string& name, const std::string& path) {
                    "give the tensor another name");
 }
 
-std::string numpy_type(plan::DType dtype) {
+std::string numpy_type(DType dtype) {
     switch (dtype) {
-        case plan::DType::f32:
+        case DType::f32:
             return "<f4";
-        case plan::DType::f64:
+        case DType::f64:
             return "<f8";
-        case plan::DType::i32:
+        case DType::i32:
             return "<i4";
-        case plan::DType::i64:
+        case DType::i64:
             return "<i8";
         default:
             return "|u1";

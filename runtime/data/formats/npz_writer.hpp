@@ -15,7 +15,7 @@ namespace dtnn::runtime {
 struct NpzArray {
     std::string name;   ///< without ".npy"
     std::string descr;  ///< NumPy's type: "<f4", "<U12"
-    plan::Dims dims;
+    Dims dims;
     std::span<const std::byte> bytes;
 };
 
@@ -25,7 +25,7 @@ struct NpzArray {
 void check_tensor_name(const std::string& name, const std::string& path);
 
 /// NumPy's type of an element.
-std::string numpy_type(plan::DType dtype);
+std::string numpy_type(DType dtype);
 
 /// Writes aside, flushes, renames. The same bytes for the same arrays, in the order given.
 void write_npz(const std::string& path, std::span<const NpzArray> arrays);

@@ -52,7 +52,7 @@ void ArraySource::check_cache(const std::string& name, std::int64_t more) const 
 }
 
 void ArraySource::check_shape(const Part& part) const {
-    const plan::Dims& dims = part.header.dims;
+    const Dims& dims = part.header.dims;
     if (dims.empty() || squeezed(dims, 1) != squeezed(expected_.shape, 0)) {
         throw bad_file(part.name,
                        fmt::format("its shape is ({}); samples of the dataset are [{}]",
@@ -91,13 +91,13 @@ void ArraySource::read_pixels(Part& part, ArchiveReader& archive, const Member& 
 }
 
 void ArraySource::settle(const Part& part, const NpyArray& labels) {
-    if (const plan::Dims& dims = part.header.dims; expected_.shape.empty() && !dims.empty()) {
+    if (const Dims& dims = part.header.dims; expected_.shape.empty() && !dims.empty()) {
         expected_.shape.assign(dims.begin() + 1, dims.end());
         // Images without an axis of channels have one; rows of numbers are channels.
         if (expected_.shape.size() == 2) expected_.shape.insert(expected_.shape.begin(), 1);
         if (expected_.shape.size() < 3) expected_.shape.resize(3, 1);
     }
-    const plan::Dims& dims = labels.header.dims;
+    const Dims& dims = labels.header.dims;
     if (expected_.kind == plan::LabelKind::input || expected_.classes > 0 || dims.empty()) return;
     if (dims.size() == 2 && dims[1] > 1 && !expected_.pixels) {
         expected_.classes = dims[1];
@@ -121,7 +121,7 @@ void ArraySource::settle(const Part& part, const NpyArray& labels) {
 }
 
 void ArraySource::set_masks(Part& part, NpyArray& array) {
-    plan::Dims wanted = {part.samples(), expected_.shape[1], expected_.shape[2]};
+    Dims wanted = {part.samples(), expected_.shape[1], expected_.shape[2]};
     const NpyHeader& header = array.header;
     if (header.dims.empty() || squeezed(header.dims, 0) != squeezed(wanted, 0) || header.fortran ||
         header.kind == NpyHeader::Kind::real) {
@@ -332,8 +332,8 @@ std::string ArraySource::name_of(Split split, std::int64_t index) const {
 void ArraySource::load(Split split, std::int64_t index, Sample& sample) const {
     std::int64_t at = index;
     const Part& part = part_of(split, at);
-    const plan::Dims& shape = expected_.shape;
-    const std::int64_t bytes = plan::element_count(shape) * part.header.item_bytes;
+    const Dims& shape = expected_.shape;
+    const std::int64_t bytes = element_count(shape) * part.header.item_bytes;
     const std::int64_t place = part.header.begin + at * bytes;
     const char* from = part.packed.data() + place;
     if (part.offset >= 0) {

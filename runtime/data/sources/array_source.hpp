@@ -19,7 +19,7 @@ namespace dtnn::runtime {
 class ArraySource final : public SampleSource {
   public:
     struct Expected {
-        plan::Dims shape;          ///< empty: what the arrays have
+        Dims shape;                ///< empty: what the arrays have
         std::int64_t classes = 0;  ///< 0: as many as there are
         plan::LabelKind kind = plan::LabelKind::classes;
         std::int64_t train_samples = 0;
@@ -54,7 +54,7 @@ class ArraySource final : public SampleSource {
     std::int64_t resident_bytes() const override { return resident_; }
     std::string name_of(Split split, std::int64_t index) const override;
     std::int64_t found_classes() const override { return expected_.classes; }
-    plan::Dims found_shape() const override { return expected_.shape; }
+    Dims found_shape() const override { return expected_.shape; }
 
   private:
     struct Part {

@@ -136,12 +136,12 @@ void CsvSource::settle_columns(const TableLine& first, const Columns& columns,
                                   "columns as there are labels",
                                   given));
     }
-    if (!form_.shape.empty() && features == plan::element_count(form_.shape)) return;
+    if (!form_.shape.empty() && features == element_count(form_.shape)) return;
     throw RunError(
         Exit::mismatch,
         fmt::format("{}: it has {}, {} of them features; dataset.shape [{}] takes {}", path,
                     count_text(std::int64_t(first.size()), "column"), features,
-                    fmt::join(form_.shape, ","), plan::element_count(form_.shape)),
+                    fmt::join(form_.shape, ","), element_count(form_.shape)),
         first.size() == 1
             ? fmt::format("columns stand between {} here, as dataset.separator says",
                           form_.separator == ';'    ? "semicolons"
@@ -372,7 +372,7 @@ void CsvSource::count_classes() {
 
 void CsvSource::load(Split split, std::int64_t index, Sample& sample) const {
     const Table& table = of(split);
-    const plan::Dims& shape = form_.shape;
+    const Dims& shape = form_.shape;
     sample.fill_elements(shape[0], shape[1], shape[2], [&](auto elements) {
         using Real = typename decltype(elements)::value_type;
         const auto copy = [&](const auto& features) {

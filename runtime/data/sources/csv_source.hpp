@@ -24,7 +24,7 @@ namespace dtnn::runtime {
 class CsvSource final : public SampleSource {
   public:
     struct Form {
-        plan::Dims shape;          ///< empty: a row of all features
+        Dims shape;                ///< empty: a row of all features
         std::int64_t classes = 0;  ///< 0: as many as there are
         plan::LabelKind kind = plan::LabelKind::classes;
         ColumnWish labels;
@@ -55,7 +55,7 @@ class CsvSource final : public SampleSource {
     std::vector<std::string> class_names() const override { return class_names_; }
     std::vector<std::string> feature_names() const override { return feature_names_; }
     std::int64_t found_classes() const override { return form_.classes; }
-    plan::Dims found_shape() const override { return form_.shape; }
+    Dims found_shape() const override { return form_.shape; }
 
   private:
     struct Table {

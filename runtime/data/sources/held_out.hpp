@@ -30,7 +30,7 @@ class HeldOut final : public SampleSource {
     std::vector<std::string> class_names() const override { return all_->class_names(); }
     std::vector<std::string> feature_names() const override { return all_->feature_names(); }
     std::int64_t found_classes() const override { return all_->found_classes(); }
-    plan::Dims found_shape() const override { return all_->found_shape(); }
+    Dims found_shape() const override { return all_->found_shape(); }
     std::int64_t found_pixels() const override { return all_->found_pixels(); }
     std::vector<std::string> notes() const override { return all_->notes(); }
 

@@ -22,7 +22,7 @@ constexpr std::int64_t kLookedAt = 4096;
 constexpr std::int64_t kHeaderBytes = 64 * 1024;
 
 std::int64_t most_file(const ImageIndex::Expected& expected) {
-    const plan::Dims& shape = expected.shape;
+    const Dims& shape = expected.shape;
     const std::int64_t pixels = shape[1] > 0 ? shape[1] * shape[2] : expected.most_pixels;
     return std::min<std::int64_t>(plan::most_image_file(pixels),
                                   std::numeric_limits<std::int32_t>::max());
@@ -174,7 +174,7 @@ ImageIndex::Extents ImageIndex::look() const {
         }
     };
     Extents result;
-    plan::Dims& shape = result.shape;
+    Dims& shape = result.shape;
     const std::int64_t all = size(Split::train) + size(Split::test);
     const std::int64_t step = std::max<std::int64_t>(1, (all + kLookedAt - 1) / kLookedAt);
     for (const Split split : {Split::train, Split::test}) {
@@ -194,12 +194,12 @@ bool ImageIndex::fixed() const {
 }
 
 ImageLimits ImageIndex::limits() const {
-    const plan::Dims& shape = expected_.shape;
+    const Dims& shape = expected_.shape;
     return {shape[0], fixed() ? shape[1] * shape[2] : expected_.most_pixels, !fixed()};
 }
 
 void ImageIndex::check_header(std::span<const std::uint8_t> bytes, const std::string& name) const {
-    const plan::Dims& shape = expected_.shape;
+    const Dims& shape = expected_.shape;
     ImageLimits limits = this->limits();
     // Where there is one size, every other is refused as such.
     if (fixed()) limits.most_pixels = std::numeric_limits<std::int64_t>::max();

@@ -33,7 +33,7 @@ class ImageIndex {
         std::int64_t classes = 0;  ///< 0: any
         std::int64_t train_samples = 0;
         std::int64_t test_samples = 0;
-        plan::Dims shape;  ///< channels, height and width, zero: they differ
+        Dims shape;  ///< channels, height and width, zero: they differ
         std::int64_t most_pixels = 0;
         std::int64_t cache = 0;  ///< bytes
         Counts counts = Counts::exact;
@@ -83,7 +83,7 @@ class ImageIndex {
     /// What the headers of some of the images say, spread over all. Their shape: colours where any
     /// has them; height and width, or zeros where they differ.
     struct Extents {
-        plan::Dims shape;
+        Dims shape;
         std::int64_t pixels = 0;  ///< height times width of the largest
     };
     Extents look() const;
@@ -165,7 +165,7 @@ class ImageSource final : public SampleSource {
         return index_->name_of(split, index);
     }
     std::vector<std::string> class_names() const override { return index_->class_names(); }
-    plan::Dims found_shape() const override { return index_->look().shape; }
+    Dims found_shape() const override { return index_->look().shape; }
     std::int64_t found_pixels() const override { return index_->look().pixels; }
     std::vector<std::string> notes() const override { return index_->notes(); }
 

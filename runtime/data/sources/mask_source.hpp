@@ -61,7 +61,7 @@ class MaskSource final : public SampleSource {
     /// By the masks of some images, spread over all. RunError where they leave most numbers out,
     /// and nothing says which are classes.
     std::int64_t found_classes() const override;
-    plan::Dims found_shape() const override { return images_.look().shape; }
+    Dims found_shape() const override { return images_.look().shape; }
     std::int64_t found_pixels() const override { return images_.look().pixels; }
 
   private:

@@ -48,11 +48,11 @@ std::uint64_t seed_of(const plan::Dataset& dataset) {
 }
 
 /// The shape as the source gives it; plans made by hand have the network's alone.
-const plan::Dims& stored_shape(const plan::Dataset& dataset) {
+const Dims& stored_shape(const plan::Dataset& dataset) {
     return dataset.input().stored_dims.empty() ? dataset.input().dims : dataset.input().stored_dims;
 }
 
-void check_fixed(const plan::Dataset& dataset, const plan::Dims& shape, std::int64_t classes) {
+void check_fixed(const plan::Dataset& dataset, const Dims& shape, std::int64_t classes) {
     const bool labelled = dataset.target().kind != plan::LabelKind::input;
     if (stored_shape(dataset) == shape && (dataset.target().classes == classes || !labelled))
         return;
@@ -71,12 +71,12 @@ bool labels_pixels(const plan::Dataset& dataset) {
 }
 
 void check_labels(const plan::Dataset& dataset) {
-    const plan::Dims& shape = dataset.input().dims;
+    const Dims& shape = dataset.input().dims;
     const bool known =
         dataset.type == "synthetic" || dataset.type == "archive" || dataset.type == "segmentation";
     if (dataset.target().dims.empty() ||
         ((known || dataset.target().kind == plan::LabelKind::input) && shape.size() == 3 &&
-         dataset.target().dims == plan::Dims{shape[1], shape[2]}))
+         dataset.target().dims == Dims{shape[1], shape[2]}))
         return;
     throw RunError(
         Exit::mismatch,
@@ -91,7 +91,7 @@ using Source = std::unique_ptr<SampleSource>;
 /// What is asked of a source besides the plan's dataset.
 struct Asked {
     Counts counts = Counts::exact;
-    plan::DType numbers = plan::DType::f32;
+    DType numbers = DType::f32;
 };
 
 Source open_digits(const plan::Dataset& dataset, const Asked&) {
@@ -142,8 +142,7 @@ std::int64_t classes_of(const plan::Dataset& dataset) {
 
 ImageIndex::Expected images_of(const plan::Dataset& dataset, const Asked& asked) {
     // Who asks what the images are like does not know it.
-    const plan::Dims shape =
-        stored_shape(dataset).empty() ? plan::Dims{3, 0, 0} : stored_shape(dataset);
+    const Dims shape = stored_shape(dataset).empty() ? Dims{3, 0, 0} : stored_shape(dataset);
     if (const std::int64_t channels = shape.at(0); channels != 1 && channels != 3) {
         throw RunError(Exit::mismatch,
                        fmt::format("the plan's dataset `{}` has {} channels; images have 1 or 3",
@@ -264,7 +263,7 @@ Source open_csv(const plan::Dataset& dataset, const Asked& asked) {
     form.test_samples = dataset.test_samples;
     form.cache = cache_of(dataset);
     form.counts = asked.counts;
-    form.wide = asked.numbers == plan::DType::f64;
+    form.wide = asked.numbers == DType::f64;
     return std::make_unique<CsvSource>(
         attribute<std::string>(dataset, "path"),
         dataset.attributes.contains(kShare) ? "" : attribute<std::string>(dataset, "test_path"),
@@ -434,12 +433,11 @@ std::string content_text(std::uint64_t hash) {
 std::unique_ptr<SampleSource> made_up_source(const plan::Dataset& dataset) {
     check_labels(dataset);
     // Where images have several sizes, they are made in the size that the transforms give.
-    plan::Dims shape = stored_shape(dataset);
+    Dims shape = stored_shape(dataset);
     for (std::size_t axis = 1; axis < shape.size(); ++axis)
         if (shape[axis] == 0) shape[axis] = dataset.input().dims[axis];
     // Labels of pixels are made where pixels are, before any transform.
-    const plan::Dims label_shape =
-        labels_pixels(dataset) ? plan::Dims{shape[1], shape[2]} : plan::Dims{};
+    const Dims label_shape = labels_pixels(dataset) ? Dims{shape[1], shape[2]} : Dims{};
     return std::make_unique<Synthetic>(shape, dataset.target().classes, label_shape,
                                        seed_of(dataset), source_train_samples(dataset),
                                        dataset.test_samples, dataset.target().kind);
@@ -453,7 +451,7 @@ std::vector<std::byte> list_files(const plan::Dataset& dataset) {
 }
 
 std::unique_ptr<SampleSource> open_source(const plan::Dataset& dataset, Counts counts,
-                                          plan::DType numbers, std::span<const std::byte> files) {
+                                          DType numbers, std::span<const std::byte> files) {
     // Who asks what the samples are like does not know their shape.
     if (counts != Counts::any) check_labels(dataset);
     const Type* const type = type_of(dataset);

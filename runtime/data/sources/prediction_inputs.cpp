@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool fits(const plan::Dims& sample, const plan::Dims& shape) {
+bool fits(const Dims& sample, const Dims& shape) {
     for (std::size_t i = 0; i < shape.size(); ++i) {
         if (shape[i] != 0 && shape[i] != sample[i]) return false;
     }
@@ -33,12 +33,12 @@ bool fits(const plan::Dims& sample, const plan::Dims& shape) {
 
 /// The shape of one sample, and whether the array has an axis of samples before it.
 struct ArrayShape {
-    plan::Dims sample;
+    Dims sample;
     bool several = false;
 };
-std::optional<ArrayShape> array_shape(const plan::Dims& dims, const plan::Dims& shape) {
+std::optional<ArrayShape> array_shape(const Dims& dims, const Dims& shape) {
     if (dims.size() == 4) {
-        plan::Dims sample(dims.begin() + 1, dims.end());
+        Dims sample(dims.begin() + 1, dims.end());
         if (fits(sample, shape)) return ArrayShape{std::move(sample), true};
     }
     const bool fixed = std::find(shape.begin(), shape.end(), 0) == shape.end();
@@ -49,7 +49,7 @@ std::optional<ArrayShape> array_shape(const plan::Dims& dims, const plan::Dims& 
     return std::nullopt;
 }
 
-std::string shape_text(const plan::Dims& shape) {
+std::string shape_text(const Dims& shape) {
     std::string text;
     for (const std::int64_t extent : shape)
         text += (text.empty() ? "" : ",") + (extent == 0 ? "any" : fmt::format("{}", extent));
@@ -64,7 +64,7 @@ PredictionInputs::PredictionInputs(const std::vector<std::string>& paths,
     : dataset_(dataset),
       shape_(dataset.input().stored_dims.empty() ? dataset.input().dims
                                                  : dataset.input().stored_dims) {
-    if (std::int64_t(feature_names.size()) == plan::element_count(shape_))
+    if (std::int64_t(feature_names.size()) == element_count(shape_))
         feature_names_ = std::move(feature_names);
     limits_.channels = shape_[0] == 1 ? 1 : 3;
     // Where the dataset has one size, an image of another one is resized or, behind the decoder,
@@ -196,7 +196,7 @@ void PredictionInputs::add_table(const std::string& path) {
         form.feature_names = feature_names_;
         form.model = "the table that the weights were trained on";
         form.labels = {};
-    } else if (std::int64_t(first.columns.size()) == plan::element_count(shape_)) {
+    } else if (std::int64_t(first.columns.size()) == element_count(shape_)) {
         form.labels = form.ignored = {};
     } else {
         // Where they are called by names, those that are not there need not be left out.
@@ -246,9 +246,8 @@ std::string PredictionInputs::name_of(Split, std::int64_t index) const {
 
 void PredictionInputs::load_elements(const Part& part, std::int64_t index, Sample& sample) const {
     const NpyHeader& header = part.array.header;
-    const char* const from =
-        part.array.bytes.data() + header.begin +
-        (index - part.first) * plan::element_count(part.shape) * header.item_bytes;
+    const char* const from = part.array.bytes.data() + header.begin +
+                             (index - part.first) * element_count(part.shape) * header.item_bytes;
     if (header.kind == NpyHeader::Kind::natural && header.item_bytes == 1) {
         sample.set_bytes(part.shape[0], part.shape[1], part.shape[2],
                          reinterpret_cast<const std::uint8_t*>(from));
@@ -297,7 +296,7 @@ void PredictionInputs::load(Split, std::int64_t index, Sample& sample) const {
     }
     if (dataset_.target().kind == plan::LabelKind::input) return;
     const bool classes = dataset_.target().kind == plan::LabelKind::classes;
-    sample.labels.assign(classes ? std::size_t(plan::element_count(dataset_.target().dims)) : 0, 0);
+    sample.labels.assign(classes ? std::size_t(element_count(dataset_.target().dims)) : 0, 0);
     sample.targets.assign(classes ? 0 : std::size_t(dataset_.target().classes), 0.0);
 }
 

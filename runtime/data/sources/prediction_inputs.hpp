@@ -51,9 +51,9 @@ class PredictionInputs final : public SampleSource {
         std::string path;
         std::int64_t first = 0;  ///< its samples' place among all
         std::int64_t samples = 1;
-        NpyArray array = {};    ///< empty for an image
-        plan::Dims shape = {};  ///< a sample's in the array
-        bool several = false;   ///< the array has an axis of samples
+        NpyArray array = {};   ///< empty for an image
+        Dims shape = {};       ///< a sample's in the array
+        bool several = false;  ///< the array has an axis of samples
         std::unique_ptr<CsvSource> table = nullptr;
     };
     void add_folder(const std::string& path);
@@ -65,7 +65,7 @@ class PredictionInputs final : public SampleSource {
     const Part& part_of(std::int64_t index) const;
 
     const plan::Dataset dataset_;
-    plan::Dims shape_;  ///< as the source gives samples; zero: any extent
+    Dims shape_;  ///< as the source gives samples; zero: any extent
     std::vector<std::string> feature_names_;
     ImageLimits limits_;
     std::vector<Part> parts_;

@@ -20,9 +20,8 @@ constexpr float kContrast = 0.3f;
 
 }  // namespace
 
-Synthetic::Synthetic(plan::Dims shape, std::int64_t classes, plan::Dims label_shape,
-                     std::uint64_t seed, std::int64_t train_samples, std::int64_t test_samples,
-                     plan::LabelKind kind)
+Synthetic::Synthetic(Dims shape, std::int64_t classes, Dims label_shape, std::uint64_t seed,
+                     std::int64_t train_samples, std::int64_t test_samples, plan::LabelKind kind)
     : shape_(std::move(shape)),
       label_shape_(std::move(label_shape)),
       classes_(classes),
@@ -33,7 +32,7 @@ Synthetic::Synthetic(plan::Dims shape, std::int64_t classes, plan::Dims label_sh
 
 void Synthetic::load(Split split, std::int64_t index, Sample& sample) const {
     sample.set_shape(shape_[0], shape_[1], shape_[2]);
-    sample.labels.resize(label_shape_.empty() ? 1 : std::size_t(plan::element_count(label_shape_)));
+    sample.labels.resize(label_shape_.empty() ? 1 : std::size_t(element_count(label_shape_)));
     std::vector<float>& pixels = sample.pixels;
     std::vector<std::int32_t>& labels = sample.labels;
     const std::uint64_t pattern_key = philox::key_of(seed_, philox::Purpose::data, kPatternStream);
@@ -87,7 +86,7 @@ void Synthetic::load(Split split, std::int64_t index, Sample& sample) const {
 std::uint64_t Synthetic::content_hash() const {
     ContentHash hash;
     hash.add("synthetic").add(seed_).add(std::uint64_t(classes_));
-    for (const plan::Dims* dims : {&shape_, &label_shape_}) {
+    for (const Dims* dims : {&shape_, &label_shape_}) {
         hash.add(dims->size());
         for (const std::int64_t dim : *dims)
             hash.add(std::uint64_t(dim));

@@ -15,7 +15,7 @@ namespace dtnn::runtime {
 class Synthetic final : public SampleSource {
   public:
     /// `label_shape`: empty, or the height and width of a sample.
-    Synthetic(plan::Dims shape, std::int64_t classes, plan::Dims label_shape, std::uint64_t seed,
+    Synthetic(Dims shape, std::int64_t classes, Dims label_shape, std::uint64_t seed,
               std::int64_t train_samples, std::int64_t test_samples,
               plan::LabelKind kind = plan::LabelKind::classes);
     void load(Split split, std::int64_t index, Sample& sample) const override;
@@ -34,8 +34,8 @@ class Synthetic final : public SampleSource {
     void image(std::uint64_t key, std::int64_t index, std::span<float> pixels,
                const LightsOfRow& lights_of_row) const;
 
-    plan::Dims shape_;
-    plan::Dims label_shape_;
+    Dims shape_;
+    Dims label_shape_;
     std::int64_t classes_;
     std::uint64_t seed_;
     std::int64_t train_samples_;

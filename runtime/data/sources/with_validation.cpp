@@ -70,9 +70,9 @@ std::string WithValidation::name_of(Split split, std::int64_t index) const {
     return at < 0 ? trained_->name_of(split, index) : held_->name_of(Split::train, at);
 }
 
-plan::Dims WithValidation::found_shape() const {
-    plan::Dims shape = trained_->found_shape();
-    const plan::Dims other = held_->found_shape();
+Dims WithValidation::found_shape() const {
+    Dims shape = trained_->found_shape();
+    const Dims other = held_->found_shape();
     if (shape.size() != 3 || other.size() != 3) return shape;
     shape[0] = std::max(shape[0], other[0]);
     if (shape[1] != other[1] || shape[2] != other[2]) shape[1] = shape[2] = 0;

@@ -32,7 +32,7 @@ class WithValidation final : public SampleSource {
     std::vector<std::string> feature_names() const override { return trained_->feature_names(); }
     std::int64_t found_classes() const override { return trained_->found_classes(); }
     /// Zero where the two differ.
-    plan::Dims found_shape() const override;
+    Dims found_shape() const override;
     std::int64_t found_pixels() const override;
     std::vector<std::string> notes() const override;
 

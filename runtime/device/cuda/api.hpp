@@ -93,7 +93,7 @@ class Api {
     virtual void join(std::span<const std::byte> id, int rank, int ranks, double seconds) = 0;
     /// In place, on all ranks in the same order; numbers and parts as in Device::bind_exchange.
     virtual void exchange(plan::CollectiveKind kind, std::byte* data, std::int64_t count,
-                          plan::DType dtype, Stream stream) = 0;
+                          DType dtype, Stream stream) = 0;
 
     /// Null where the kernel is not built into the library, or cannot do the problem. Throws
     /// kernels::MissingAttribute.

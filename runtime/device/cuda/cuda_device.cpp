@@ -110,7 +110,7 @@ class CudaStep final : public DeviceStep {
 class CudaExchange final : public Exchange {
   public:
     CudaExchange(Api& api, Streams& streams, plan::CollectiveKind kind, std::byte* data,
-                 std::int64_t count, plan::DType dtype)
+                 std::int64_t count, DType dtype)
         : api_(api),
           streams_(streams),
           kind_(kind),
@@ -138,7 +138,7 @@ class CudaExchange final : public Exchange {
     plan::CollectiveKind kind_;
     std::byte* data_;
     std::int64_t count_;
-    plan::DType dtype_;
+    DType dtype_;
     Owned<Event> ready_, done_;
 };
 
@@ -350,7 +350,7 @@ class CudaDevice final : public Device {
         });
     }
     std::unique_ptr<Exchange> bind_exchange(plan::CollectiveKind kind, std::byte* data,
-                                            std::int64_t count, plan::DType dtype) override {
+                                            std::int64_t count, DType dtype) override {
         return guarded([&] {
             return std::make_unique<CudaExchange>(*api_, streams_, kind, data, count, dtype);
         });

@@ -18,6 +18,7 @@ namespace losses_test {
 
 namespace {
 
+using namespace dtnn;
 using namespace dtnn::compiler;
 using dtnn::tests::Interpreter;
 using dtnn::tests::Kernels;

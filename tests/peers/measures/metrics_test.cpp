@@ -21,6 +21,7 @@ namespace metrics_test {
 
 namespace {
 
+using namespace dtnn;
 using namespace dtnn::compiler;
 using dtnn::runtime::BatchOutputs;
 using dtnn::runtime::MetricSet;

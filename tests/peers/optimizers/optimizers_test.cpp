@@ -27,8 +27,8 @@ using Numbers = std::vector<double>;
 /// |ours - theirs| <= kTolerance * max(1, |theirs|)
 constexpr double kTolerance = 1e-9;
 
-plan::Attributes attributes_of(const Json& fields) {
-    plan::Attributes attributes;
+Attributes attributes_of(const Json& fields) {
+    Attributes attributes;
     for (const auto& [name, value] : fields.items()) {
         if (value.is_boolean())
             attributes[name] = value.get<bool>();
@@ -150,7 +150,7 @@ class Run {
         REQUIRE_MESSAGE(index >= 0, "the plan has no parameter ", name);
         const auto i = std::size_t(index);
         Numbers numbers(
-            static_cast<std::size_t>(plan::element_count(executor_.plan().parameters[i].dims)));
+            static_cast<std::size_t>(element_count(executor_.plan().parameters[i].dims)));
         std::memcpy(numbers.data(), executor_.parameter(i), numbers.size() * sizeof(double));
         return numbers;
     }

@@ -17,7 +17,6 @@ namespace dtnn::runtime::schedules_test {
 namespace {
 
 using Json = nlohmann::json;
-using plan::Attributes;
 using plan::Component;
 
 /// A plan with what schedules look at, and nothing else.

@@ -27,7 +27,7 @@ using namespace runtime;  // NOLINT(google-build-using-namespace): this file is 
 
 const std::vector<std::string> kSpecs = {"specs"};
 
-using Shapes = std::map<std::string, plan::Dims>;
+using Shapes = std::map<std::string, Dims>;
 
 /// Adds the tensors of `conv1 64x3x7x7`, `fc 10x64 bias` or `bn1 64 norm`.
 void add_module(Shapes& shapes, const std::string& within, const std::string& text) {
@@ -35,7 +35,7 @@ void add_module(Shapes& shapes, const std::string& within, const std::string& te
     std::string name, shape, kind;
     words >> name >> shape >> kind;
     const std::string module = within + name;
-    plan::Dims dims;
+    Dims dims;
     std::istringstream extents(shape);
     for (std::string extent; std::getline(extents, extent, 'x');)
         dims.push_back(std::stoll(extent));
@@ -85,7 +85,7 @@ WeightFile file_of(const Shapes& shapes) {
     file.metadata["format"] = "pt";
     for (const auto& [name, dims] : shapes)
         file.tensors.push_back(
-            {name, name.ends_with(kBatchCount) ? plan::DType::i64 : plan::DType::f32, dims, {}});
+            {name, name.ends_with(kBatchCount) ? DType::i64 : DType::f32, dims, {}});
     return file;
 }
 

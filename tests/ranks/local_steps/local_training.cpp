@@ -92,11 +92,11 @@ namespace {
 
 std::vector<double> numbers_of(const Executor& executor, std::size_t index) {
     const plan::Parameter& parameter = executor.plan().parameters[index];
-    const auto count = std::size_t(plan::element_count(parameter.dims));
+    const auto count = std::size_t(element_count(parameter.dims));
     std::vector<double> numbers(count);
     const std::byte* from = executor.parameter(index);
     for (std::size_t i = 0; i < count; ++i) {
-        if (parameter.dtype == plan::DType::f64) {
+        if (parameter.dtype == DType::f64) {
             std::memcpy(&numbers[i], from + i * sizeof(double), sizeof(double));
         } else {
             float value = 0;
@@ -108,7 +108,7 @@ std::vector<double> numbers_of(const Executor& executor, std::size_t index) {
 }
 
 std::size_t bytes_of(const plan::Parameter& parameter) {
-    return std::size_t(plan::element_count(parameter.dims) * plan::size_of(parameter.dtype));
+    return std::size_t(element_count(parameter.dims) * size_of(parameter.dtype));
 }
 
 class Memory final : public TrainingKeeper {

@@ -24,7 +24,7 @@ T element(std::int64_t i, int rank) {
 }
 
 template <typename T>
-void check_reduction(Communicator& communicator, plan::DType dtype, std::int64_t elements,
+void check_reduction(Communicator& communicator, DType dtype, std::int64_t elements,
                      Reduction reduction) {
     const int ranks = communicator.ranks();
     std::vector<T> memory(std::size_t(elements) + 1, T(77));
@@ -52,7 +52,7 @@ void check_reduction(Communicator& communicator, plan::DType dtype, std::int64_t
 }
 
 template <typename T>
-void check_parts(Communicator& communicator, plan::DType dtype, std::int64_t part) {
+void check_parts(Communicator& communicator, DType dtype, std::int64_t part) {
     const int ranks = communicator.ranks(), own = communicator.rank();
     const std::int64_t all = part * ranks;
     std::vector<T> memory(std::size_t(all) + 1, T(77));
@@ -95,10 +95,8 @@ void check_parts_side_by_side(Communicator& communicator) {
     constexpr std::int64_t kPart = 70'001;
     std::vector<float> sums(std::size_t(kPart * ranks), float(own + 1));
     std::vector<float> parts(std::size_t(kPart * ranks), float(own));
-    const auto scatter =
-        communicator.reduce_scatter(sums.data(), kPart, plan::DType::f32, "the sums");
-    const auto gather =
-        communicator.all_gather_parts(parts.data(), kPart, plan::DType::f32, "the parts");
+    const auto scatter = communicator.reduce_scatter(sums.data(), kPart, DType::f32, "the sums");
+    const auto gather = communicator.all_gather_parts(parts.data(), kPart, DType::f32, "the parts");
     scatter->start();
     gather->start();
     communicator.barrier("beside them");
@@ -116,8 +114,8 @@ void check_same_bits(Communicator& communicator, std::int64_t elements) {
     for (std::int64_t i = 0; i < elements; ++i)
         memory[std::size_t(i)] =
             float(std::sin(double(i * 7 + communicator.rank() * 1009)) * std::pow(10.0, i % 9));
-    const auto exchange = communicator.all_reduce(memory.data(), elements, plan::DType::f32,
-                                                  Reduction::sum, "rounded");
+    const auto exchange =
+        communicator.all_reduce(memory.data(), elements, DType::f32, Reduction::sum, "rounded");
     const std::vector<float> before = memory;
     exchange->start();
     exchange->wait();
@@ -143,8 +141,8 @@ void check_nested(Communicator& communicator) {
         memory.emplace_back(std::size_t(i) * 20011 + 1, double(i + communicator.rank()));
     for (int i = 0; i < kCount; ++i)
         exchanges.push_back(communicator.all_reduce(
-            memory[std::size_t(i)].data(), std::int64_t(memory[std::size_t(i)].size()),
-            plan::DType::f64, Reduction::sum, fmt::format("nested_{}", i)));
+            memory[std::size_t(i)].data(), std::int64_t(memory[std::size_t(i)].size()), DType::f64,
+            Reduction::sum, fmt::format("nested_{}", i)));
     const int ranks = communicator.ranks();
     for (int round = 0; round < 2; ++round) {
         for (int i = 0; i < kCount; ++i)
@@ -221,14 +219,14 @@ void check_broadcasts(Communicator& communicator) {
 void check_operations(Communicator& communicator) {
     for (const std::int64_t elements : {0, 1, 3, 257, 4099, 100'003}) {
         for (const Reduction reduction : {Reduction::sum, Reduction::maximum}) {
-            check_reduction<float>(communicator, plan::DType::f32, elements, reduction);
-            check_reduction<double>(communicator, plan::DType::f64, elements, reduction);
-            check_reduction<std::int64_t>(communicator, plan::DType::i64, elements, reduction);
+            check_reduction<float>(communicator, DType::f32, elements, reduction);
+            check_reduction<double>(communicator, DType::f64, elements, reduction);
+            check_reduction<std::int64_t>(communicator, DType::i64, elements, reduction);
         }
     }
     for (const std::int64_t part : {0, 1, 16, 257, 100'003}) {
-        check_parts<float>(communicator, plan::DType::f32, part);
-        check_parts<double>(communicator, plan::DType::f64, part);
+        check_parts<float>(communicator, DType::f32, part);
+        check_parts<double>(communicator, DType::f64, part);
     }
     check_parts_side_by_side(communicator);
     check_same_bits(communicator, 12'345);

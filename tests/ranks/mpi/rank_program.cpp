@@ -53,9 +53,8 @@ template <typename Inside>
 void operate(Communicator& communicator, const std::string& kind, Inside&& inside) {
     std::vector<float> memory(1 << 20, 1.0F);
     if (kind == "all_reduce") {
-        const auto exchange =
-            communicator.all_reduce(memory.data(), std::int64_t(memory.size()), plan::DType::f32,
-                                    Reduction::sum, "gradients_1");
+        const auto exchange = communicator.all_reduce(memory.data(), std::int64_t(memory.size()),
+                                                      DType::f32, Reduction::sum, "gradients_1");
         exchange->start();
         inside();
         exchange->wait();
@@ -78,8 +77,8 @@ void operate(Communicator& communicator, const std::string& kind, Inside&& insid
         const auto part = std::int64_t(memory.size()) / communicator.ranks();
         const auto exchange =
             kind == "reduce_scatter"
-                ? communicator.reduce_scatter(memory.data(), part, plan::DType::f32, "gradients_1")
-                : communicator.all_gather_parts(memory.data(), part, plan::DType::f32, "weights_1");
+                ? communicator.reduce_scatter(memory.data(), part, DType::f32, "gradients_1")
+                : communicator.all_gather_parts(memory.data(), part, DType::f32, "weights_1");
         exchange->start();
         inside();
         exchange->wait();
@@ -160,8 +159,7 @@ int run(const Words& words) {
         if (rank == 0) std::fprintf(stderr, "waiting\n");
         // As a training does: all hear of a signal that one has got.
         std::int64_t stop = 0;
-        const auto sum =
-            communicator->all_reduce(&stop, 1, plan::DType::i64, Reduction::maximum, "stop");
+        const auto sum = communicator->all_reduce(&stop, 1, DType::i64, Reduction::maximum, "stop");
         while (stop == 0) {
             stop = stop_requested();
             sum->start();
@@ -197,6 +195,7 @@ int run_or_report(const Words& words) {
 }  // namespace dtnn::runtime
 
 int main(int argc, char** argv) {
+    using namespace dtnn;
     using namespace dtnn::runtime;
     if (const std::optional<int> code = dtnn::watch_rank()) return *code;
     install_signal_handlers();

@@ -239,8 +239,8 @@ void check_nested_wires(Communicator& communicator) {
     for (const char* wire : {"top_k", "bf16", "top_k", "fp16", "top_k"})
         all.emplace_back(communicator, wire, kElements, 1.0, fmt::format("nested_{}", ++number_of));
     std::vector<double> full(300'000, 1.0);
-    const auto plain = communicator.all_reduce(full.data(), std::int64_t(full.size()),
-                                               plan::DType::f64, Reduction::sum, "nested_full");
+    const auto plain = communicator.all_reduce(full.data(), std::int64_t(full.size()), DType::f64,
+                                               Reduction::sum, "nested_full");
     for (int round = 0; round < 3; ++round) {
         std::fill(full.begin(), full.end(), 1.0);
         for (Bound& one : all) {

@@ -107,11 +107,11 @@ void take_weights(runtime::Executor& executor, Outcome& outcome) {
     for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
         const plan::Parameter& parameter = plan.parameters[i];
         if (!is_compared(parameter)) continue;
-        const std::int64_t elements = plan::element_count(parameter.dims);
+        const std::int64_t elements = element_count(parameter.dims);
         const std::byte* first = executor.parameter(i);
-        outcome.bits.emplace_back(first, first + elements * plan::size_of(parameter.dtype));
+        outcome.bits.emplace_back(first, first + elements * size_of(parameter.dtype));
         for (std::int64_t e = 0; e < elements; ++e) {
-            if (parameter.dtype == plan::DType::f32)
+            if (parameter.dtype == DType::f32)
                 outcome.weights.push_back(double(reinterpret_cast<const float*>(first)[e]));
             else
                 outcome.weights.push_back(reinterpret_cast<const double*>(first)[e]);

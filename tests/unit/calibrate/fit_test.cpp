@@ -45,11 +45,11 @@ class Measured {
         step.destinations = {0};
         step.flops = flops;
         step.bytes = bytes;
-        const plan::RankRates rates(machine_, 1, 1, plan::DType::f32);
+        const plan::RankRates rates(machine_, 1, 1, DType::f32);
         steps.push_back({&program_, &step, slower * rates.step_seconds(program_, step, 1)});
     }
     double foreseen(const plan::Machine& machine, std::size_t index) const {
-        const plan::RankRates rates(machine, 1, 1, plan::DType::f32);
+        const plan::RankRates rates(machine, 1, 1, DType::f32);
         return rates.step_seconds(program_, *steps[index].step, 1);
     }
     std::vector<MeasuredStep> steps;

@@ -75,7 +75,7 @@ TEST_CASE("sums are added in the order of the ranks") {
         for (const std::string& end : on_ranks(4, [&](Communicator& communicator) {
                  float value = wanted.values[communicator.rank()];
                  const auto sum =
-                     communicator.all_reduce(&value, 1, plan::DType::f32, Reduction::sum, "order");
+                     communicator.all_reduce(&value, 1, DType::f32, Reduction::sum, "order");
                  sum->start();
                  sum->wait();
                  if (value != wanted.sum) throw std::runtime_error("another order");
@@ -85,26 +85,26 @@ TEST_CASE("sums are added in the order of the ranks") {
 }
 
 TEST_CASE("a slow network takes its time beside computation") {
-    const auto ends =
-        on_ranks(2,
-                 [](Communicator& communicator) {
-                     std::vector<float> memory(1000, 1.0F);
-                     const auto sum = communicator.all_reduce(memory.data(), 1000, plan::DType::f32,
-                                                              Reduction::sum, "slow");
-                     communicator.barrier("begin");
-                     const auto start = std::chrono::steady_clock::now();
-                     sum->start();
-                     if (seconds_since(start) > 0.3) throw std::runtime_error("start() waits");
-                     std::this_thread::sleep_for(std::chrono::milliseconds(450));
-                     const auto after = std::chrono::steady_clock::now();
-                     sum->wait();
-                     // 0.1 + 4000 * 2.5e-5 = 0.2 s in all; 0.15 of them have passed.
-                     if (seconds_since(start) < 0.2)
-                         throw std::runtime_error("the network is too fast");
-                     if (seconds_since(after) > 0.35)
-                         throw std::runtime_error("nothing was overlapped");
-                 },
-                 {0.25, 6.25e-5});
+    const auto ends = on_ranks(2,
+                               [](Communicator& communicator) {
+                                   std::vector<float> memory(1000, 1.0F);
+                                   const auto sum = communicator.all_reduce(
+                                       memory.data(), 1000, DType::f32, Reduction::sum, "slow");
+                                   communicator.barrier("begin");
+                                   const auto start = std::chrono::steady_clock::now();
+                                   sum->start();
+                                   if (seconds_since(start) > 0.3)
+                                       throw std::runtime_error("start() waits");
+                                   std::this_thread::sleep_for(std::chrono::milliseconds(450));
+                                   const auto after = std::chrono::steady_clock::now();
+                                   sum->wait();
+                                   // 0.1 + 4000 * 2.5e-5 = 0.2 s in all; 0.15 of them have passed.
+                                   if (seconds_since(start) < 0.2)
+                                       throw std::runtime_error("the network is too fast");
+                                   if (seconds_since(after) > 0.35)
+                                       throw std::runtime_error("nothing was overlapped");
+                               },
+                               {0.25, 6.25e-5});
     for (const std::string& end : ends)
         CHECK(end == "");
 }
@@ -193,7 +193,7 @@ TEST_CASE("a rank without others writes down what it would do") {
     CHECK(null->rank() == 3);
     CHECK(null->ranks() == 4096);
     float memory[5] = {1, 2, 3, 4, 5};
-    const auto sum = null->all_reduce(memory, 5, plan::DType::f32, Reduction::sum, "gradients_1");
+    const auto sum = null->all_reduce(memory, 5, DType::f32, Reduction::sum, "gradients_1");
     sum->start();
     const std::byte mine[2] = {std::byte(7), std::byte(8)};
     const auto all = null->all_gather(mine, "hashes");

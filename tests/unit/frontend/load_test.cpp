@@ -244,7 +244,7 @@ TEST_CASE("a model alone gets a dataset that fits it") {
     CHECK_EQ(job.name, "net");
     CHECK_EQ(job.model.name, "net");
     CHECK_EQ(job.dataset.dataset.type, "synthetic");
-    CHECK_EQ(job.dataset.dataset.input().dims, plan::Dims{2, 5, 6});
+    CHECK_EQ(job.dataset.dataset.input().dims, Dims{2, 5, 6});
     CHECK_EQ(job.dataset.dataset.target().classes, 7);
     CHECK_EQ(value_of(job, "dataset.classes").origin, plan::OriginKind::fallback);
 }
@@ -260,8 +260,8 @@ TEST_CASE("layers are named by type and number in the order of the layer table")
     CHECK_EQ(graph.layers[3].from, std::vector<std::string>{"relu_1", "first"});
     CHECK_EQ(graph.layers[4].from, std::vector<std::string>{"add_1", "first"});
     CHECK_EQ(graph.layers[0].from, std::vector<std::string>{"input"});
-    CHECK_EQ(graph.layers[4].output_shape, plan::Dims{4, 8, 8});
-    CHECK_EQ(graph.layers[0].weights_shape, plan::Dims{2, 1, 3, 3});
+    CHECK_EQ(graph.layers[4].output_shape, Dims{4, 8, 8});
+    CHECK_EQ(graph.layers[0].weights_shape, Dims{2, 1, 3, 3});
     CHECK_EQ(graph.layers[0].parameters, 20);
     // 2 filters of 9 multiply-adds and a bias for each of 64 pixels.
     CHECK_EQ(graph.layers[0].forward_flops, 2 * 64 * (2 * 9 + 1));
@@ -270,7 +270,7 @@ TEST_CASE("layers are named by type and number in the order of the layer table")
     CHECK_EQ(graph.parameters[1].initializer.stream, 1);
     REQUIRE_EQ(graph.outputs.size(), 1);
     CHECK_EQ(graph.outputs[0].name, "predictions");
-    CHECK_EQ(graph.type(graph.outputs[0].value).dims, plan::Dims{5, 3});
+    CHECK_EQ(graph.type(graph.outputs[0].value).dims, Dims{5, 3});
     REQUIRE_EQ(graph.inputs.size(), 1);
     CHECK_EQ(graph.value(graph.inputs[0]).name, "source");
 }

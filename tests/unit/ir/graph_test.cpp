@@ -10,6 +10,7 @@
 
 namespace graph_test {
 
+using namespace dtnn;
 using namespace dtnn::compiler;
 
 namespace {

@@ -66,7 +66,7 @@ void check_simulation(const LoweredProgram& program) {
 Graph random_graph(std::mt19937& random) {
     Graph graph;
     graph.name = "random";
-    Type type{plan::DType::f32, {4, 8}, {}};
+    Type type{DType::f32, {4, 8}, {}};
     std::vector<ValueId> values = {graph.add_input("source", type)};
     auto pick = [&] { return values[random() % values.size()]; };
     int count = 3 + int(random() % 20);
@@ -304,7 +304,7 @@ TEST_CASE("must not be exchanged: what lives on, what persists, what is exchange
 TEST_CASE("an exchange of 60,000 gradients is placed and checked") {
     Graph graph;
     graph.name = "many";
-    const Type type{plan::DType::f32, {2, 8}, {}};
+    const Type type{DType::f32, {2, 8}, {}};
     const ValueId source = graph.add_input("source", type);
     Node start, wait;
     start.op = "all_reduce_start";

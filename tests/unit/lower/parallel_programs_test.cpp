@@ -65,7 +65,7 @@ const plan::Tensor& tensor(const plan::Program& program, int id) {
 }
 
 std::int64_t bytes_of(const plan::Tensor& tensor) {
-    return plan::element_count(tensor.dims) * plan::size_of(tensor.dtype);
+    return element_count(tensor.dims) * size_of(tensor.dtype);
 }
 
 int last_backward(const plan::Program& program) {

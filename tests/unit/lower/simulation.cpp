@@ -58,7 +58,7 @@ class Simulation {
 
     std::pair<std::int64_t, std::int64_t> range(const plan::Tensor& tensor) const {
         std::int64_t begin = plan_.buffers[std::size_t(tensor.buffer)].offset + tensor.offset;
-        return {begin, begin + plan::element_count(tensor.dims) * plan::size_of(tensor.dtype)};
+        return {begin, begin + element_count(tensor.dims) * size_of(tensor.dtype)};
     }
 
     void write(const plan::Tensor& tensor, ValueId id, int batch) {

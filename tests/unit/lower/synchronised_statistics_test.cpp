@@ -78,7 +78,7 @@ TEST_CASE("every batch norm has an exchange in forward and one in backward") {
         CHECK(batch_norms(plan) > 15);
         CHECK(statistics.size() == 2 * batch_norms(plan));
         for (const plan::Collective* one : statistics) {
-            CHECK(one->dtype == plan::DType::f64);
+            CHECK(one->dtype == DType::f64);
             CHECK(one->bytes % 16 == 8);  // pairs, and a count
         }
         CHECK(names_of(program(plan, "train")) == names_of(program(plan, "train_tail")));

@@ -54,8 +54,7 @@ std::int64_t trainable_bytes(const plan::Plan& plan) {
     std::int64_t bytes = 0;
     for (const plan::Parameter& parameter : plan.parameters)
         if (parameter.trainable)
-            bytes += (plan::element_count(parameter.dims) * plan::size_of(parameter.dtype) + 63) /
-                     64 * 64;
+            bytes += (element_count(parameter.dims) * size_of(parameter.dtype) + 63) / 64 * 64;
     return bytes;
 }
 

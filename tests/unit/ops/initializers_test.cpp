@@ -6,6 +6,7 @@
 
 namespace initializers_test {
 
+using namespace dtnn;
 using namespace dtnn::compiler;
 namespace plan = dtnn::plan;
 
@@ -34,16 +35,16 @@ TEST_CASE("the canonical text of an initializer reads back") {
     CHECK(text == "normal: {mean: 0, deviation: 0.01}");
     const plan::Initializer read = parse_initializer(text);
     CHECK(read.kind == "normal");
-    CHECK(read.numbers == plan::Attributes{{"mean", 0.0}, {"deviation", 0.01}});
+    CHECK(read.numbers == Attributes{{"mean", 0.0}, {"deviation", 0.01}});
     CHECK_FALSE(plan::mistake_of(read).has_value());
 
     const plan::Initializer bare = parse_initializer("uniform");
-    CHECK(bare.numbers == plan::Attributes{{"low", -0.05}, {"high", 0.05}});
+    CHECK(bare.numbers == Attributes{{"low", -0.05}, {"high", 0.05}});
     // Numbers keep every digit.
     const double third = 1.0 / 3, tiny = -1.25e-17;
     const auto exact =
         parse_initializer(initializer_text("uniform", {{"low", tiny}, {"high", third}}));
-    CHECK(exact.numbers == plan::Attributes{{"low", tiny}, {"high", third}});
+    CHECK(exact.numbers == Attributes{{"low", tiny}, {"high", third}});
 }
 
 }  // namespace initializers_test

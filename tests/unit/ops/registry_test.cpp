@@ -11,6 +11,7 @@
 
 namespace registry_test {
 
+using namespace dtnn;
 using namespace dtnn::compiler;
 namespace plan = dtnn::plan;
 

@@ -11,6 +11,7 @@
 
 namespace shapes_test {
 
+using namespace dtnn;
 using namespace dtnn::compiler;
 
 namespace {

@@ -17,6 +17,7 @@ namespace pipeline_test {
 
 namespace {
 
+using namespace dtnn;
 using namespace dtnn::compiler;
 using Histogram = std::map<std::string, int>;
 

@@ -9,6 +9,7 @@
 
 namespace audit_test {
 
+using namespace dtnn;
 using namespace dtnn::plan;
 
 namespace {
@@ -146,7 +147,7 @@ TEST_CASE("what the prologue makes must live to the end") {
         program.steps[0].sources = {0, 4, 2};
         program.prologue = {fold};
         program.steps.push_back(second);
-        program.tensors.push_back({"folded", 12, 0, DType::f32, {4, 3}, {}});
+        program.tensors.push_back({{DType::f32, {4, 3}}, "folded", 12, 0});
         p.buffers.push_back({"folded", BufferRole::transient, 448, 48, 1, 0, last});
         p.buffers[11].first_step = 1;
         p.buffers[11].last_step = 2;

@@ -14,6 +14,7 @@
 
 namespace diff_test {
 
+using namespace dtnn;
 using namespace dtnn::plan;
 
 namespace {

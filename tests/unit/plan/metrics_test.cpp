@@ -8,6 +8,7 @@ namespace metrics_test {
 
 namespace {
 
+using namespace dtnn;
 using namespace dtnn::plan;
 
 std::string name_of_metric(const std::string& type, Attributes attributes = {}) {

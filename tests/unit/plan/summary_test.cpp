@@ -13,6 +13,7 @@
 
 namespace summary_test {
 
+using namespace dtnn;
 using namespace dtnn::plan;
 
 namespace {

@@ -33,9 +33,9 @@ TEST_CASE("safetensors come back as they were written") {
     const float weights[] = {1.5f, -2.0f, 3.0f, 4.0f, 5.0f, 6.0f};
     const double bias[] = {0.25};
     const std::vector<StoredTensor> tensors = {
-        {"b \"quoted\" \xc3\xa4", plan::DType::f32, {2, 3}, std::as_bytes(std::span(weights))},
-        {"a", plan::DType::f64, {}, std::as_bytes(std::span(bias))},
-        {"empty", plan::DType::u8, {0, 7}, {}}};
+        {"b \"quoted\" \xc3\xa4", DType::f32, {2, 3}, std::as_bytes(std::span(weights))},
+        {"a", DType::f64, {}, std::as_bytes(std::span(bias))},
+        {"empty", DType::u8, {0, 7}, {}}};
     write_safetensors(folder / "w", tensors, {{"plan", "xyz"}});
     const Safetensors file = read_safetensors(folder / "w");
     REQUIRE(file.tensors.size() == 3);
@@ -106,11 +106,11 @@ TEST_CASE("hostile safetensors are refused, each with its reason") {
 TEST_CASE("no single changed byte of a header can do worse than an error") {
     const TemporaryFolder folder;
     const float values[] = {1, 2, 3, 4};
-    write_safetensors(folder / "w",
-                      std::vector<StoredTensor>{
-                          {"x", plan::DType::f32, {2, 1}, std::as_bytes(std::span(values, 2))},
-                          {"y", plan::DType::f32, {2}, std::as_bytes(std::span(values + 2, 2))}},
-                      {});
+    write_safetensors(
+        folder / "w",
+        std::vector<StoredTensor>{{"x", DType::f32, {2, 1}, std::as_bytes(std::span(values, 2))},
+                                  {"y", DType::f32, {2}, std::as_bytes(std::span(values + 2, 2))}},
+        {});
     const std::string good = file_text(folder / "w");
     for (std::size_t at = 0; at < good.size() - 16; ++at) {
         for (const char other : {'\0', '"', '9', '{', '\xff'}) {
@@ -152,9 +152,9 @@ TEST_CASE("weights of another model are refused with the difference, and nothing
     const std::vector<float> zeros(400, 0.0f);
     const auto bytes = std::as_bytes(std::span(zeros));
     std::vector<StoredTensor> tensors = {
-        {"dense_1.weights", plan::DType::f32, {32, 3}, bytes.subspan(0, 384)},
-        {"dense_1.bias", plan::DType::f32, {4}, bytes.subspan(0, 16)},
-        {"dense_2.bias", plan::DType::f32, {3}, bytes.subspan(0, 12)}};
+        {"dense_1.weights", DType::f32, {32, 3}, bytes.subspan(0, 384)},
+        {"dense_1.bias", DType::f32, {4}, bytes.subspan(0, 16)},
+        {"dense_2.bias", DType::f32, {3}, bytes.subspan(0, 12)}};
     write_safetensors(folder / "w", tensors, {});
     const std::string before(reinterpret_cast<const char*>(executor.parameter(0)), 384);
     expect_error(Exit::mismatch,

@@ -12,8 +12,6 @@ namespace dtnn::runtime {
 namespace {
 
 using plan::BufferRole;
-using plan::Dims;
-using plan::DType;
 using plan::InputRole;
 
 std::int64_t padded(std::int64_t bytes) {
@@ -22,11 +20,11 @@ std::int64_t padded(std::int64_t bytes) {
 
 class Builder {
   public:
-    explicit Builder(const HandMade& wish) : wish_(wish), real_(plan::size_of(wish.dtype)) {}
+    explicit Builder(const HandMade& wish) : wish_(wish), real_(size_of(wish.dtype)) {}
 
     plan::Plan build() {
         describe();
-        const std::int64_t features = plan::element_count(wish_.shape);
+        const std::int64_t features = element_count(wish_.shape);
         weights_ =
             buffer("dense_1.weights", BufferRole::parameter, features * wish_.classes * real_);
         bias_ = buffer("dense_1.bias", BufferRole::parameter, wish_.classes * real_);
@@ -92,7 +90,7 @@ class Builder {
         layer.output_shape = {wish_.classes};
         layer.from = {"input"};
         layer.place = {"hand.yaml", 3, 5};
-        layer.parameters = layer.trainable = (plan::element_count(wish_.shape) + 1) * wish_.classes;
+        layer.parameters = layer.trainable = (element_count(wish_.shape) + 1) * wish_.classes;
         plan_.layers = {layer};
     }
 
@@ -111,9 +109,9 @@ class Builder {
         dims.push_back(wish_.classes);
         return dims;
     }
-    plan::Order weights_order() const {
+    Order weights_order() const {
         if (wish_.order.empty()) return {};
-        plan::Order order;
+        Order order;
         for (std::size_t i = 1; i < wish_.order.size(); ++i)
             order.push_back(wish_.order[i] - 1);
         order.push_back(int(wish_.shape.size()));
@@ -126,7 +124,7 @@ class Builder {
         weights.role = "weights";
         weights.trainable = true;
         weights.dtype = wish_.dtype;
-        weights.dims = {plan::element_count(wish_.shape), wish_.classes};
+        weights.dims = {element_count(wish_.shape), wish_.classes};
         weights.physical_dims = weights_dims();
         weights.order = weights_order();
         weights.buffer = weights_;
@@ -142,14 +140,13 @@ class Builder {
         plan_.parameters = {weights, bias};
     }
 
-    int tensor(const std::string& name, int buffer, DType dtype, Dims dims,
-               plan::Order order = {}) {
-        program_.tensors.push_back({name, buffer, 0, dtype, std::move(dims), std::move(order)});
+    int tensor(const std::string& name, int buffer, DType dtype, Dims dims, Order order = {}) {
+        program_.tensors.push_back({{dtype, std::move(dims), std::move(order)}, name, buffer, 0});
         return int(program_.tensors.size()) - 1;
     }
 
     void step(const std::string& op, std::vector<int> sources, std::vector<int> destinations,
-              plan::Attributes attributes = {}, const std::string& suffix = "") {
+              Attributes attributes = {}, const std::string& suffix = "") {
         plan::Step step;
         step.name = "dense_1." + op + suffix;
         step.op = op;
@@ -216,7 +213,7 @@ class Builder {
         const int rate = tensor("learning_rate", rate_, real, {});
         const int diff = tensor("diff", made("diff", rows), real,
                                 program_.tensors[std::size_t(probabilities)].dims);
-        const std::int64_t weights_bytes = plan::element_count(dims) * real_;
+        const std::int64_t weights_bytes = element_count(dims) * real_;
         const std::int64_t bias_bytes = wish_.classes * real_;
         const bool exchanges = wish_.parallel;
         const int bucket = exchanges ? made("gradients_1", padded(weights_bytes) + bias_bytes) : -1;
@@ -250,7 +247,7 @@ class Builder {
             collective.wait = exchange("all_reduce_wait", gradients);
             program_.collectives = {collective};
         }
-        const plan::Attributes sgd{{"momentum", 0.0}, {"nesterov", false}, {"weight_decay", 0.0}};
+        const Attributes sgd{{"momentum", 0.0}, {"nesterov", false}, {"weight_decay", 0.0}};
         step("sgd_update", {weights, diff_weights, rate}, {new_weights}, sgd, ".weights");
         step("sgd_update", {bias, diff_bias, rate}, {new_bias}, sgd, ".bias");
         program_.inputs.push_back({InputRole::learning_rate, 0, rate});

@@ -10,9 +10,9 @@
 namespace dtnn::runtime {
 
 struct HandMade {
-    plan::DType dtype = plan::DType::f32;
-    plan::Dims shape = {2, 4, 4};
-    plan::Order order = {0, 2, 3, 1};  ///< of the source: channels last
+    DType dtype = DType::f32;
+    Dims shape = {2, 4, 4};
+    Order order = {0, 2, 3, 1};  ///< of the source: channels last
     std::int64_t classes = 3;
     std::int64_t train_samples = 44;
     std::int64_t validation_samples = 12;

@@ -17,11 +17,11 @@
 namespace dtnn::runtime::initialize_test {
 namespace {
 
-plan::Parameter parameter_of(const plan::Dims& dims, const std::string& kind,
-                             plan::Attributes numbers = {}, plan::Order order = {}) {
+plan::Parameter parameter_of(const Dims& dims, const std::string& kind, Attributes numbers = {},
+                             Order order = {}) {
     plan::Parameter parameter;
     parameter.name = "layer.weights";
-    parameter.dtype = plan::DType::f64;
+    parameter.dtype = DType::f64;
     parameter.dims = parameter.physical_dims = dims;
     parameter.order = std::move(order);
     parameter.initializer = {kind, 30, 20, 5, std::move(numbers)};
@@ -30,7 +30,7 @@ plan::Parameter parameter_of(const plan::Dims& dims, const std::string& kind,
 
 /// By logical index.
 std::vector<double> values_of(const plan::Parameter& parameter, int threads = 1) {
-    const std::int64_t elements = plan::element_count(parameter.dims);
+    const std::int64_t elements = element_count(parameter.dims);
     kernels::ThreadTeam team(threads);
     std::vector<double> values(static_cast<std::size_t>(elements));
     const Arrangement arrangement(parameter.physical_dims, parameter.order);
@@ -41,7 +41,7 @@ std::vector<double> values_of(const plan::Parameter& parameter, int threads = 1)
             values[std::size_t(i)] = stored[std::size_t(place)];
         });
     };
-    if (parameter.dtype == plan::DType::f32)
+    if (parameter.dtype == DType::f32)
         read(float());
     else
         read(double());
@@ -88,7 +88,7 @@ double distance_from_orthogonal(const std::vector<double>& values, std::int64_t 
 TEST_CASE("distributions have their mean, variance and bounds") {
     struct Case {
         const char* kind;
-        plan::Attributes numbers;
+        Attributes numbers;
         double mean, variance, least, most;
     };
     // The variance of a normal number cut off at two standard deviations is
@@ -105,8 +105,8 @@ TEST_CASE("distributions have their mean, variance and bounds") {
         {"uniform", {{"low", -1.0}, {"high", 3.0}}, 1, 16.0 / 12, -1, 3},
     };
     // A convolution, a grouped one, a dense layer.
-    for (const plan::Dims& dims : {plan::Dims{128, 64, 3, 3}, {256, 16, 5, 5}, {500, 300}}) {
-        const double count = double(plan::element_count(dims));
+    for (const Dims& dims : {Dims{128, 64, 3, 3}, {256, 16, 5, 5}, {500, 300}}) {
+        const double count = double(element_count(dims));
         for (const Case& test : cases) {
             CAPTURE(test.kind);
             const Moments m = moments_of(values_of(parameter_of(dims, test.kind, test.numbers)));
@@ -128,17 +128,16 @@ TEST_CASE("distributions have their mean, variance and bounds") {
 TEST_CASE("a value depends on its logical place, not on how it is stored") {
     for (const plan::InitializerKind& kind : plan::initializer_kinds()) {
         CAPTURE(kind.name);
-        plan::Attributes numbers;
+        Attributes numbers;
         for (const std::string_view name : kind.numbers)
             numbers[std::string(name)] = name == "low" ? -0.5 : 0.5;
-        const plan::Dims dims{8, 5, 3, 7};
+        const Dims dims{8, 5, 3, 7};
         const auto wanted = values_of(parameter_of(dims, std::string(kind.name), numbers));
-        for (const plan::Order& order :
-             {plan::Order{2, 3, 1, 0}, {0, 2, 3, 1}, {1, 2, 0, 3}, {3, 2, 1, 0}}) {
+        for (const Order& order : {Order{2, 3, 1, 0}, {0, 2, 3, 1}, {1, 2, 0, 3}, {3, 2, 1, 0}}) {
             auto stored = parameter_of(dims, std::string(kind.name), numbers, order);
             CHECK(values_of(stored) == wanted);
             CHECK(values_of(stored, 3) == wanted);
-            stored.dtype = plan::DType::f32;
+            stored.dtype = DType::f32;
             const auto rounded = values_of(stored);
             for (std::size_t i = 0; i < wanted.size(); ++i)
                 CHECK(rounded[i] == double(float(wanted[i])));
@@ -153,17 +152,17 @@ TEST_CASE("a value depends on its logical place, not on how it is stored") {
 
 TEST_CASE("orthogonal matrices are, by rows or by columns") {
     for (const double gain : {1.0, 1.5})
-        for (const plan::Dims& dims : {plan::Dims{64, 16, 3, 3},
-                                       {64, 4, 3, 3},
-                                       {32, 32},
-                                       {200, 30},
-                                       {30, 200},
-                                       {1, 9},
-                                       {9, 1},
-                                       {6}}) {
+        for (const Dims& dims : {Dims{64, 16, 3, 3},
+                                 {64, 4, 3, 3},
+                                 {32, 32},
+                                 {200, 30},
+                                 {30, 200},
+                                 {1, 9},
+                                 {9, 1},
+                                 {6}}) {
             CAPTURE(dims.size());
             const auto values = values_of(parameter_of(dims, "orthogonal", {{"gain", gain}}), 2);
-            const std::int64_t rows = dims[0], columns = plan::element_count(dims) / rows;
+            const std::int64_t rows = dims[0], columns = element_count(dims) / rows;
             CHECK(distance_from_orthogonal(values, rows, columns, gain) < 1e-12);
         }
     // Q of a matrix of random signs has them too: no entry is always positive.

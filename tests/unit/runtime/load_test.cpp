@@ -34,7 +34,7 @@ plan::Step& step_of(plan::Plan& plan, const std::string& op) {
 }  // namespace
 
 TEST_CASE("the hand-made plan is sound and loads") {
-    for (const plan::DType dtype : {plan::DType::f32, plan::DType::f64}) {
+    for (const DType dtype : {DType::f32, DType::f64}) {
         HandMade wish;
         wish.dtype = dtype;
         const plan::Plan plan = hand_made_plan(wish);

@@ -53,7 +53,7 @@ class Counting final : public SampleSource {
     mutable std::atomic<int> loads{0};
 };
 
-plan::Plan small_plan(plan::DType dtype = plan::DType::f32) {
+plan::Plan small_plan(DType dtype = DType::f32) {
     plan::Plan plan;
     plan.target.dtype = dtype;
     plan.training.batch_size = 4;
@@ -122,7 +122,7 @@ TEST_CASE("batches come in order, complete, the last one smaller") {
 TEST_CASE("samples are stored in the plan's order and type") {
     Counting source;
     const std::vector<std::int64_t> order = {7};
-    Pipeline pipeline(source, small_plan(plan::DType::f64), Arrangement({2, 2, 3}, {1, 2, 0}));
+    Pipeline pipeline(source, small_plan(DType::f64), Arrangement({2, 2, 3}, {1, 2, 0}));
     pipeline.start(Split::train, order, 4);
     REQUIRE(pipeline.wait() == 1);
     double pixels[12];
@@ -266,7 +266,7 @@ TEST_CASE("a sample that comes twice in an epoch is augmented anew, in another e
 
 TEST_CASE("normalize is applied last, in the plan's type, and to evaluation as well") {
     Counting source;
-    plan::Plan plan = small_plan(plan::DType::f64);
+    plan::Plan plan = small_plan(DType::f64);
     plan.dataset.transforms = {
         {"normalize",
          {{"mean", std::vector<double>{0.1, 0.2}}, {"deviation", std::vector<double>{0.3, 0.7}}}}};
@@ -324,7 +324,7 @@ TEST_CASE("mixed batches have the labels' rows mixed as their samples are") {
 
 TEST_CASE("a sample is mixed alike however the order is cut into batches and ranks") {
     Counting source;
-    plan::Plan plan = small_plan(plan::DType::f64);
+    plan::Plan plan = small_plan(DType::f64);
     plan.training.batch_size = 12;
     plan.dataset.augmentations = {{"flip", {{"probability", 0.5}}}, {"mixup", {{"alpha", 0.7}}}};
     const std::vector<std::int64_t> order = counting(41);
@@ -403,7 +403,7 @@ TEST_CASE("targets come in the plan's type") {
     Counting source;
     source.label_count = 0;
     source.target_count = 3;
-    plan::Plan plan = small_plan(plan::DType::f64);
+    plan::Plan plan = small_plan(DType::f64);
     plan.dataset.target().kind = plan::LabelKind::values;
     const auto order = counting(5);
     Pipeline pipeline(source, plan, Arrangement({2, 2, 3}, {}));

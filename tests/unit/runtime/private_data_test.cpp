@@ -70,8 +70,7 @@ TEST_CASE("a rank opens its own files, of as many samples as they hold") {
     CHECK(own.dataset.validation_samples == 4);
     CHECK(own.dataset.train_samples == 8);  // half of 17
     CHECK(own.dataset.test_samples == 3);
-    CHECK(own.dataset.attributes.at("path") ==
-          plan::AttributeValue(std::string(folder / "rank_12.npz")));
+    CHECK(own.dataset.attributes.at("path") == AttributeValue(std::string(folder / "rank_12.npz")));
     own = plan;
     expect_error(Exit::mismatch, {"41 training", "at most 40"}, [&] { open_private_data(own, 3); });
     own = plan;

@@ -93,12 +93,12 @@ struct Whole {
 std::vector<double> weights_of(const Session& session) {
     auto& executor = const_cast<Session&>(session).executor();
     const auto* first = reinterpret_cast<const double*>(executor.parameter(0));
-    return {first, first + plan::element_count(session.plan().parameters[0].dims)};
+    return {first, first + element_count(session.plan().parameters[0].dims)};
 }
 
 HandMade wish_of(std::int64_t batch, std::int64_t train_samples = 100) {
     HandMade wish;
-    wish.dtype = plan::DType::f64;
+    wish.dtype = DType::f64;
     wish.batch = batch;
     wish.train_samples = train_samples;
     wish.validation_samples = 14;
@@ -225,7 +225,7 @@ class Memory final : public TrainingKeeper {
   private:
     std::int64_t size(std::size_t i) const {
         const plan::Parameter& parameter = executor_.plan().parameters[i];
-        return plan::element_count(parameter.dims) * plan::size_of(parameter.dtype);
+        return element_count(parameter.dims) * size_of(parameter.dtype);
     }
     Executor& executor_;
 };
@@ -470,11 +470,11 @@ TEST_CASE("the metrics of several passes join to those of one") {
                 scores[3 * row + c] = float((7 * batch + 5 * row + 3 * c) % 11) / 11;
         }
         BatchOutputs outputs;
-        outputs.loss = {&loss, plan::DType::f32, 1};
-        outputs.labels = {labels, plan::DType::i32, kRows};
-        outputs.metrics = {{&right, plan::DType::f64, 1},
-                           {scores, plan::DType::f32, kRows * 3},
-                           {pairs, plan::DType::i32, kRows * 2}};
+        outputs.loss = {&loss, DType::f32, 1};
+        outputs.labels = {labels, DType::i32, kRows};
+        outputs.metrics = {{&right, DType::f64, 1},
+                           {scores, DType::f32, kRows * 3},
+                           {pairs, DType::i32, kRows * 2}};
         whole.add(outputs, kRows);
         parts[std::size_t(batch % kParts)].add(outputs, kRows);
     }
@@ -548,7 +548,7 @@ TEST_CASE("exchanges that ranks cannot meet in are refused") {
     refuse("do not have the same exchanges",
            [](plan::Plan& plan) { plan.programs[1].collectives[0].bytes -= 8; });
     refuse("is not added up",
-           [](plan::Plan& plan) { plan.programs[0].collectives[0].dtype = plan::DType::u8; });
+           [](plan::Plan& plan) { plan.programs[0].collectives[0].dtype = DType::u8; });
     // Programs whose gradients are only added up may have several sizes too.
     plan::Plan sums = sound;
     for (const char* name : {"accumulate", "accumulate_tail"}) {

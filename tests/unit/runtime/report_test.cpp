@@ -141,8 +141,8 @@ TEST_CASE("the progress line fits every width") {
     const float loss = 0.0921F;
     const double right = 972;
     BatchOutputs outputs;
-    outputs.loss = {&loss, plan::DType::f32, 1};
-    outputs.metrics = {{&right, plan::DType::f64, 1}};
+    outputs.loss = {&loss, DType::f32, 1};
+    outputs.metrics = {{&right, DType::f64, 1}};
     metrics.add(outputs, 1000);
     const Progress progress{2, 3, 412, 938, 1.5, 0, 0, 1000, metrics};
     const std::string wide = progress_line(progress, 21345, 12, 120);

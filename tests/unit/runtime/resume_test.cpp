@@ -277,7 +277,7 @@ TEST_CASE("plans that share the work in another way go on from each other's chec
         [](plan::Plan& p) { p.parallel.learning_rate_scaling = plan::RateScaling::linear; },
         [](plan::Plan& p) { p.parallel.compression = plan::Compression::bf16; },
         [](plan::Plan& p) { p.parallel.local_steps = 4; },
-        [](plan::Plan& p) { p.target.dtype = plan::DType::f64; },
+        [](plan::Plan& p) { p.target.dtype = DType::f64; },
         [](plan::Plan& p) { p.layers[0].attributes["units"] = std::int64_t{7}; },
         [](plan::Plan& p) { p.parameters[0].initializer.stream += 1; }};
     for (const auto& change : others) {

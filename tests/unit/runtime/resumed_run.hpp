@@ -70,8 +70,7 @@ struct Run {
     std::vector<std::byte> weights() {
         const std::byte* memory = session.executor().parameter(0);
         const plan::Parameter& parameter = session.plan().parameters[0];
-        return {memory,
-                memory + plan::element_count(parameter.dims) * plan::size_of(parameter.dtype)};
+        return {memory, memory + element_count(parameter.dims) * size_of(parameter.dtype)};
     }
 
     plan::Plan plan;  ///< what the session is made of

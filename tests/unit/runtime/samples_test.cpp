@@ -401,7 +401,7 @@ TEST_CASE("a step whose fields are out of bounds is refused by its name") {
     const auto mutate = [&](const plan::Component& sound, auto make) {
         CHECK_NOTHROW(make(sound));
         for (const auto& [field, value] : sound.attributes) {
-            std::vector<plan::AttributeValue> bad = {std::string("x"), Extents{}};
+            std::vector<AttributeValue> bad = {std::string("x"), Extents{}};
             if (std::holds_alternative<Extents>(value)) {
                 for (const Extents& list : {Extents{3}, Extents{3, 3, 3}, Extents{8, -40},
                                             Extents{-1, 3}, Extents{kHuge, 3}, Extents{3, kHuge}})
@@ -415,7 +415,7 @@ TEST_CASE("a step whose fields are out of bounds is refused by its name") {
             } else if (std::holds_alternative<std::int64_t>(value)) {
                 bad.insert(bad.end(), {std::int64_t{-1}, kHuge});
             }
-            for (const plan::AttributeValue& wrong : bad) {
+            for (const AttributeValue& wrong : bad) {
                 plan::Component changed = sound;
                 changed.attributes[field] = wrong;
                 const std::string& name = field;

@@ -18,7 +18,7 @@ namespace {
 std::vector<double> values_of(const std::string& kind, std::int64_t count, int threads = 1,
                               std::uint64_t seed = 1, std::int64_t stream = 5) {
     plan::Parameter parameter;
-    parameter.dtype = plan::DType::f64;
+    parameter.dtype = DType::f64;
     parameter.dims = parameter.physical_dims = {count};
     parameter.initializer = {kind, 30, 20, stream};
     std::vector<double> values(static_cast<std::size_t>(count), -1);
@@ -145,7 +145,7 @@ TEST_CASE("running means weigh batches by their samples") {
     // samples.
     HandMade wish;
     wish.learning_rate = 0;
-    wish.dtype = plan::DType::f64;
+    wish.dtype = DType::f64;
     wish.epochs = 1;
     const plan::Plan plan = hand_made_plan(wish);
     Session session(plan, 1, made_up_source(plan.dataset));
@@ -162,7 +162,7 @@ TEST_CASE("running means weigh batches by their samples") {
 
 TEST_CASE("a channels-last and a row-major plan train alike") {
     HandMade wish;
-    wish.dtype = plan::DType::f64;
+    wish.dtype = DType::f64;
     double losses[2];
     for (int i = 0; i < 2; ++i) {
         if (i == 1) wish.order = {};

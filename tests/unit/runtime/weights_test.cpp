@@ -23,9 +23,6 @@
 namespace dtnn::runtime::weights_test {
 namespace {
 
-using plan::Dims;
-using plan::DType;
-
 /// conv2d -> batch_norm -> flatten -> dropout -> dense -> dense, with an image [3,2,2] before
 /// flatten; only what matching reads.
 plan::Plan small_plan() {
@@ -76,7 +73,7 @@ struct Zeros {
     WeightFile file;
 
     void add(const std::string& name, Dims dims, DType dtype = DType::f32) {
-        const std::size_t size = std::size_t(plan::element_count(dims) * plan::size_of(dtype));
+        const std::size_t size = std::size_t(element_count(dims) * size_of(dtype));
         file.tensors.push_back({name, dtype, std::move(dims), std::span(bytes).first(size)});
     }
 };

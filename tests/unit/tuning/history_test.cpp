@@ -14,9 +14,8 @@ namespace {
 kernels::Problem product(std::int64_t batch, std::int64_t inputs, std::int64_t units) {
     kernels::Problem problem;
     problem.op = "dense";
-    problem.sources = {{kernels::DType::f32, {batch, inputs}, {}},
-                       {kernels::DType::f32, {inputs, units}, {}}};
-    problem.destinations = {{kernels::DType::f32, {batch, units}, {}}};
+    problem.sources = {{DType::f32, {batch, inputs}, {}}, {DType::f32, {inputs, units}, {}}};
+    problem.destinations = {{DType::f32, {batch, units}, {}}};
     problem.attributes["bias"] = false;
     problem.isa = kernels::Isa::avx2;
     return problem;

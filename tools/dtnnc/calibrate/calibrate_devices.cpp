@@ -116,9 +116,8 @@ double seconds_of(const plan::Plan& plan, const OpenDevice& open, double seconds
     const auto alone = runtime::make_self();
     runtime::Session session(plan, open(), runtime::made_up_source(plan.dataset), *alone);
     const runtime::BatchProgram& batch = session.train_program(plan.training.batch_size);
-    const std::int64_t bytes = plan.training.batch_size *
-                               plan::element_count(plan.dataset.input().dims) *
-                               plan::size_of(plan.target.dtype);
+    const std::int64_t bytes = plan.training.batch_size * element_count(plan.dataset.input().dims) *
+                               size_of(plan.target.dtype);
     std::memset(batch.inputs.features[0], 0, std::size_t(bytes));
     std::fill_n(static_cast<std::int32_t*>(batch.inputs.target), plan.training.batch_size, 0);
     batch.set_learning_rate(1e-9, plan.target.dtype);
@@ -217,8 +216,8 @@ plan::Gpus fit_device(const std::vector<MeasuredProgram>& measured) {
     gpus.memory_bandwidth = double(bytes_of(moving)) / rest;
     const plan::Plan& coming = measured[2].plan;
     const std::int64_t batch = coming.training.batch_size *
-                               plan::element_count(coming.dataset.input().dims) *
-                               plan::size_of(coming.target.dtype);
+                               element_count(coming.dataset.input().dims) *
+                               size_of(coming.target.dtype);
     gpus.host_bandwidth = double(batch) / measured[2].seconds;
     gpus.f32_rate = fitted_rate(measured[3], gpus, &plan::Gpus::f32_rate);
     gpus.f64_rate = fitted_rate(measured[4], gpus, &plan::Gpus::f64_rate);

@@ -112,7 +112,7 @@ ReductionFit fit_reduction(int ranks, const std::vector<std::pair<std::int64_t, 
 
 double compute_error_of(const std::vector<MeasuredStep>& steps, const plan::Machine& machine) {
     std::map<const plan::Program*, std::pair<double, double>> programs;  // foreseen and measured
-    const plan::RankRates rates(machine, 1, 1, plan::DType::f32);
+    const plan::RankRates rates(machine, 1, 1, DType::f32);
     for (const MeasuredStep& one : steps) {
         auto& [foreseen, measured] = programs[one.program];
         foreseen += rates.step_seconds(*one.program, *one.step, 1);

@@ -252,8 +252,7 @@ std::vector<MeasuredStep> measure_steps(const plan::Plan& plan, int threads, dou
     const runtime::BatchProgram& batch = session.train_program(plan.training.batch_size);
     auto* pixels = static_cast<float*>(batch.inputs.features[0]);
     std::minstd_rand numbers;
-    const std::int64_t count =
-        plan.training.batch_size * plan::element_count(plan.dataset.input().dims);
+    const std::int64_t count = plan.training.batch_size * element_count(plan.dataset.input().dims);
     for (std::int64_t i = 0; i < count; ++i)
         pixels[i] = float(numbers() % 256) / 255;
     std::fill_n(static_cast<std::int32_t*>(batch.inputs.target), plan.training.batch_size, 0);

@@ -29,7 +29,7 @@ constexpr double kSecondsEach = 0.6;  ///< of each size
 /// The least time of a reduction, on the rank that was slowest in it.
 double reduction_seconds(Communicator& ranks, std::vector<float>& memory, std::int64_t bytes) {
     const std::int64_t elements = bytes / std::int64_t(sizeof(float));
-    const auto exchange = ranks.all_reduce(memory.data(), elements, plan::DType::f32,
+    const auto exchange = ranks.all_reduce(memory.data(), elements, DType::f32,
                                            runtime::Reduction::sum, "calibration");
     // All ranks go as many rounds: the first decides, from one that warms up.
     ranks.barrier("calibration");

@@ -41,7 +41,7 @@ struct Cell {
     int factor = 1;                      ///< how often every pixel is shown
     std::int64_t height = 0, width = 0;  ///< before it is enlarged
 
-    explicit Cell(const plan::Dims& shape) : height(shape[1]), width(shape[2]) {
+    explicit Cell(const Dims& shape) : height(shape[1]), width(shape[2]) {
         const std::int64_t side = std::max<std::int64_t>(1, std::max(height, width));
         if (side > kMostSide) {
             height = std::max<std::int64_t>(1, height * kMostSide / side);

@@ -46,8 +46,8 @@ void connect(Edges& edges, std::size_t from, std::size_t to, Edge edge) {
     if (!fresh && edge.elements > found->second.elements) found->second = edge;
 }
 
-Edge edge_of(const plan::Dims& dims) {
-    return {dims.empty() ? "1" : shape_text(dims, kTimesSign), plan::element_count(dims)};
+Edge edge_of(const Dims& dims) {
+    return {dims.empty() ? "1" : shape_text(dims, kTimesSign), element_count(dims)};
 }
 
 // ---- Text
@@ -190,7 +190,7 @@ Drawing drawing_of(const plan::Plan& plan, std::string subtitle, const std::vect
 
 // ---- Layers
 
-std::string pair_text(const plan::AttributeValue& value) {
+std::string pair_text(const AttributeValue& value) {
     const auto* pair = std::get_if<std::vector<std::int64_t>>(&value);
     if (!pair) return "";
     if (pair->size() == 2 && (*pair)[0] == (*pair)[1] && (*pair)[0] == 1) return "1\u00d71";
@@ -278,8 +278,7 @@ Drawing draw_layers(const plan::Plan& plan, int depth, bool titled) {
     nodes.push_back(input);
 
     std::unordered_map<std::string, std::size_t> node_of_layer = {{"input", 0}};
-    std::unordered_map<std::string, const plan::Dims*> shape_of = {
-        {"input", &plan.dataset.input().dims}};
+    std::unordered_map<std::string, const Dims*> shape_of = {{"input", &plan.dataset.input().dims}};
     std::map<std::string, std::vector<std::size_t>> members;
     for (std::size_t i = 0; i < plan.layers.size(); ++i) {
         bool collapsed = false;
@@ -364,7 +363,7 @@ class StepDrawing {
   private:
     // Values of a batch are shown by their sample, weights whole.
     Edge edge_of_tensor(int tensor) const {
-        plan::Dims dims = program_.tensors[std::size_t(tensor)].dims;
+        Dims dims = program_.tensors[std::size_t(tensor)].dims;
         if (!dims.empty() && dims.front() == program_.batch && !folded_.contains(tensor))
             dims.erase(dims.begin());
         return edge_of(dims);

@@ -62,7 +62,7 @@ std::string precision_advice(const plan::Plan& plan) {
     const auto program =
         std::find_if(plan.programs.begin(), plan.programs.end(),
                      [](const plan::Program& one) { return one.kind == plan::ProgramKind::train; });
-    if (plan.target.device != "cpu" || plan.target.dtype != plan::DType::f32 ||
+    if (plan.target.device != "cpu" || plan.target.dtype != DType::f32 ||
         plan.target.compute != plan::Compute::full || program == plan.programs.end() ||
         !machine.kernels.contains(plan::name_of(plan::KernelClass::bf16_products)) ||
         plan::missing_rates(machine, plan.target))

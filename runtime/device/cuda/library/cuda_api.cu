@@ -159,7 +159,7 @@ class CudaApi final : public Api {
         limit_ = seconds;
         nccl_->join(id, rank, ranks);
     }
-    void exchange(plan::CollectiveKind kind, std::byte* data, std::int64_t count, plan::DType dtype,
+    void exchange(plan::CollectiveKind kind, std::byte* data, std::int64_t count, DType dtype,
                   Stream stream) override {
         nccl_->exchange(kind, data, count, dtype, handle<cudaStream_t>(stream));
     }

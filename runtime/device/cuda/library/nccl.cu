@@ -19,9 +19,9 @@ void find(void* library, const char* name, Function& function) {
         throw ApiFailure{"dlsym", 0, std::string(kNccl) + " has no " + name, false};
 }
 
-ncclDataType_t type_of(plan::DType dtype) {
-    if (dtype == plan::DType::f64) return ncclFloat64;
-    if (dtype == plan::DType::i64) return ncclInt64;
+ncclDataType_t type_of(DType dtype) {
+    if (dtype == DType::f64) return ncclFloat64;
+    if (dtype == DType::i64) return ncclInt64;
     return ncclFloat32;
 }
 
@@ -71,11 +71,11 @@ void Nccl::join(std::span<const std::byte> id, int rank, int ranks) {
     check(functions_.init_rank(&communicator_, ranks, copy, rank), "ncclCommInitRank");
 }
 
-void Nccl::exchange(plan::CollectiveKind kind, std::byte* data, std::int64_t count,
-                    plan::DType dtype, cudaStream_t stream) const {
+void Nccl::exchange(plan::CollectiveKind kind, std::byte* data, std::int64_t count, DType dtype,
+                    cudaStream_t stream) const {
     const ncclDataType_t type = type_of(dtype);
     const auto numbers = std::size_t(count);
-    std::byte* const own = data + std::int64_t{rank_} * count * plan::size_of(dtype);
+    std::byte* const own = data + std::int64_t{rank_} * count * size_of(dtype);
     if (kind == plan::CollectiveKind::all_reduce)
         check(functions_.all_reduce(data, data, numbers, type, ncclSum, communicator_, stream),
               "ncclAllReduce");

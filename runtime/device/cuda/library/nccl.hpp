@@ -29,7 +29,7 @@ class Nccl {
     bool joined() const { return communicator_ != nullptr; }
 
     /// In place; numbers and parts as in Device::bind_exchange.
-    void exchange(plan::CollectiveKind kind, std::byte* data, std::int64_t count, plan::DType dtype,
+    void exchange(plan::CollectiveKind kind, std::byte* data, std::int64_t count, DType dtype,
                   cudaStream_t stream) const;
 
     /// Throws what has gone wrong at this rank or at another since.

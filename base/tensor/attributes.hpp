@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-namespace dtnn::plan {
+namespace dtnn {
 
 using AttributeValue = std::variant<bool, std::int64_t, double, std::string,
                                     std::vector<std::int64_t>, std::vector<double>>;
@@ -58,6 +58,10 @@ class Attributes {
     std::pair<const_iterator, bool> insert(value_type value) {
         return own().insert(std::move(value));
     }
+    template <class Iterator>
+    void insert(Iterator first, Iterator last) {
+        own().insert(first, last);
+    }
     template <class Value>
     std::pair<const_iterator, bool> insert_or_assign(const std::string& name, Value&& value) {
         return own().insert_or_assign(name, std::forward<Value>(value));
@@ -86,4 +90,4 @@ class Attributes {
     std::shared_ptr<Map> map_;  ///< null: empty
 };
 
-}  // namespace dtnn::plan
+}  // namespace dtnn

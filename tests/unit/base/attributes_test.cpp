@@ -1,10 +1,10 @@
-#include "plan/attributes.hpp"
+#include "base/tensor/attributes.hpp"
 
 #include <doctest/doctest.h>
 
 namespace attributes_test {
 
-using namespace dtnn::plan;
+using namespace dtnn;
 
 TEST_CASE("copies of attributes share one map until one of them is written") {
     Attributes a{{"units", std::int64_t{10}}, {"bias", true}};

@@ -1,0 +1,60 @@
+#include "base/tensor/tensor_type.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace dtnn {
+namespace {
+
+// The axes of the tensor that are longer than one, in this order.
+std::vector<int> longer_than_one(const TensorType& type, Order order) {
+    std::erase_if(order, [&](int axis) { return type.dims[std::size_t(axis)] == 1; });
+    return order;
+}
+
+}  // namespace
+
+std::int64_t element_count(const Dims& dims) {
+    std::int64_t count = 1;
+    for (const std::int64_t extent : dims)
+        if (__builtin_mul_overflow(count, extent, &count))
+            return std::numeric_limits<std::int64_t>::max();
+    return count;
+}
+
+Dims strides_of(const Dims& dims, const Order& order) {
+    Dims strides(dims.size(), 1);
+    std::int64_t stride = 1;
+    for (std::size_t place = dims.size(); place-- > 0;) {
+        const std::size_t axis = order.empty() ? place : std::size_t(order[place]);
+        strides[axis] = stride;
+        stride *= dims[axis];
+    }
+    return strides;
+}
+
+std::vector<int> stored_axes(const TensorType& type) {
+    Order order = type.order;
+    if (order.empty()) {
+        order.resize(type.dims.size());
+        std::iota(order.begin(), order.end(), 0);
+    }
+    return longer_than_one(type, std::move(order));
+}
+
+bool is_row_major(const TensorType& type) {
+    const std::vector<int> stored = stored_axes(type);
+    return std::is_sorted(stored.begin(), stored.end());
+}
+
+bool is_channels_last(const TensorType& type) {
+    if (type.dims.size() == 2) return is_row_major(type);
+    return type.dims.size() == 4 && stored_axes(type) == longer_than_one(type, {0, 2, 3, 1});
+}
+
+bool same_layout(const TensorType& a, const TensorType& b) {
+    return a.dims == b.dims && stored_axes(a) == stored_axes(b);
+}
+
+}  // namespace dtnn
