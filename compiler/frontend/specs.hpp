@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/ops/expression/expression.hpp"
+#include "base/expression/expression.hpp"
 #include "compiler/ops/op.hpp"
 #include "compiler/support/diagnostics.hpp"
 #include "plan/plan.hpp"

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "base/expression/expression.hpp"
 #include "compiler/ir/printer.hpp"
 #include "compiler/ops/define.hpp"
-#include "compiler/ops/expression/expression.hpp"
 #include "compiler/ops/node_kinds.hpp"
 #include "compiler/support/check.hpp"
 

@@ -6,9 +6,9 @@
 #include <limits>
 #include <unordered_map>
 
+#include "base/expression/expression.hpp"
 #include "compiler/ops/define.hpp"
 #include "compiler/ops/emit.hpp"
-#include "compiler/ops/expression/expression.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {

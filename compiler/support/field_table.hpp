@@ -28,7 +28,7 @@ enum class FieldType {
     text_list,
     initializer,   ///< a name, or one name with its numbers; stored as one text, "zeros" or
                    ///< "normal: {mean: 0, deviation: 0.01}" (ops/initializers.hpp)
-    expression,    ///< arithmetic over x, or x0, x1, ...; stored as the text (ops/expression.hpp)
+    expression,    ///< arithmetic over x, or x0, x1, ...; stored as the text (ops/expression)
     reference,     ///< a spec of another kind: a name, a path, or the spec itself inline
     variant,       ///< one of `components`: a name, or one name with its fields ("adam" or "adam:
                    ///< {...}"); `choices` are the names

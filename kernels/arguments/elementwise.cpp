@@ -14,7 +14,7 @@ void ElementwiseArguments<T>::read(const Problem& problem, Sources from) {
     for (const void* source : from)
         sources.push_back(static_cast<const T*>(source));
     read_terms(problem);
-    assert(expression.sources <= int(sources.size()));
+    assert(expression.inputs <= int(sources.size()));
     periods = numbers_by_channel(expression, problem);
     if (std::any_of(periods.begin(), periods.end(), [](std::int64_t n) { return n > 0; }))
         channel_stride = strides_of(problem.sources[0])[1];
@@ -24,10 +24,8 @@ void ElementwiseArguments<T>::read(const Problem& problem, Sources from) {
 
 template <class T>
 void ElementwiseArguments<T>::read_terms(const Problem& problem) {
-    std::string mistake;
-    [[maybe_unused]] const bool sound =
-        parse_expression(problem.text("expression"), expression, mistake);
-    assert(sound);
+    [[maybe_unused]] const auto mistake = parse_postfix(problem.text("expression"), expression);
+    assert(!mistake);
     if (problem.loop == nullptr) return;
     functions = vector_functions(problem.isa, problem.dtype);
     if (functions != nullptr) loop = problem.loop;

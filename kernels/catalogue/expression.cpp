@@ -1,7 +1,4 @@
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <limits>
 #include <optional>
 
 #include "kernels/arguments/elementwise.hpp"
@@ -12,120 +9,14 @@
 #include "kernels/workspace/loss.hpp"
 
 namespace dtnn::kernels {
-namespace {
-
-struct Word {
-    std::string_view text;
-    Opcode opcode;
-    int operands;
-};
-constexpr Word kWords[] = {
-#define DTNN_TERM(name, operands, form, value) {#name, Opcode::name, operands},
-#include "kernels/terms.def"
-#undef DTNN_TERM
-};
-
-/// Reads one token; the number of operands it takes, or nothing when it is no token.
-std::optional<int> read_token(std::string_view token, Instruction& instruction) {
-    for (const Word& word : kWords) {
-        if (word.text == token) {
-            instruction.opcode = word.opcode;
-            instruction.operands = word.operands;
-            return word.operands;
-        }
-    }
-    const char* const end = token.data() + token.size();
-    if (token.size() > 1 && (token.front() == 'x' || token.front() == 'c')) {
-        const auto read = std::from_chars(token.data() + 1, end, instruction.source);
-        if (read.ec != std::errc{} || read.ptr != end || instruction.source < 0) return {};
-        // One more is the number of sources, which must be a number too.
-        if (instruction.source == std::numeric_limits<int>::max()) return {};
-        instruction.opcode = Opcode::source;
-        instruction.by_channel = token.front() == 'c';
-        return 0;
-    }
-    const auto read = std::from_chars(token.data(), end, instruction.constant);
-    if (read.ec != std::errc{} || read.ptr != end) return {};
-    instruction.opcode = Opcode::constant;
-    return 0;
-}
-
-}  // namespace
-
-bool parse_expression(std::string_view text, Expression& expression, std::string& mistake) {
-    expression = {};
-    int stack = 0;
-    while (!text.empty()) {
-        const std::size_t length = text.substr(0, text.find(' ')).size();
-        const std::string_view token = text.substr(0, length);
-        text.remove_prefix(length == text.size() ? length : length + 1);
-        Instruction instruction;
-        const std::optional<int> operands = read_token(token, instruction);
-        if (!operands) {
-            mistake = "`" + std::string(token) + "` is no operand and no operation";
-            return false;
-        }
-        if (*operands > stack) {
-            mistake = "`" + std::string(token) + "` needs " + std::to_string(*operands) +
-                      " operands and finds " + std::to_string(stack);
-            return false;
-        }
-        stack += 1 - *operands;
-        if (stack > expression.depth) expression.depth = stack;
-        if (instruction.opcode == Opcode::source && instruction.source >= expression.sources) {
-            expression.sources = instruction.source + 1;
-        }
-        expression.instructions.push_back(instruction);
-    }
-    if (stack != 1) {
-        mistake = "it leaves " + std::to_string(stack) + " values instead of one";
-        return false;
-    }
-    return true;
-}
-
-std::vector<std::int64_t> numbers_by_channel(const Expression& expression, const Problem& problem) {
+std::vector<std::int64_t> numbers_by_channel(const Postfix& expression, const Problem& problem) {
     std::vector<std::int64_t> numbers(problem.sources.size());
     for (const Instruction& instruction : expression.instructions) {
-        const auto source = std::size_t(instruction.source);
+        const auto source = std::size_t(instruction.index);
         if (instruction.by_channel && source < numbers.size())
             numbers[source] = problem.sources[source].elements();
     }
     return numbers;
-}
-
-double evaluate(const Expression& expression, std::span<const double> sources) {
-    using T = double;
-    double stack[kMostEvaluatedDepth] = {};
-    double* top = stack;  // behind the last value
-    for (const Instruction& instruction : expression.instructions) {
-        if (instruction.opcode == Opcode::source) {
-            *top++ = sources[std::size_t(instruction.source)];
-            continue;
-        }
-        if (instruction.opcode == Opcode::constant) {
-            *top++ = instruction.constant;
-            continue;
-        }
-        const int operands = instruction.operands;
-        const double* const v = top - operands;
-        [[maybe_unused]] const T a = v[0], b = operands > 1 ? v[1] : 0, c = operands > 2 ? v[2] : 0;
-        double result = 0;
-        switch (instruction.opcode) {
-#define DTNN_TERM(name, operands, form, value) \
-    case Opcode::name:                         \
-        result = value;                        \
-        break;
-#include "kernels/terms.def"
-#undef DTNN_TERM
-            case Opcode::source:
-            case Opcode::constant:
-                break;
-        }
-        top -= operands;
-        *top++ = result;
-    }
-    return stack[0];
 }
 
 namespace predicates {
@@ -158,12 +49,10 @@ Refused unless_add_relu(const Problem& problem) {
 }
 
 Refused unless_stack_suffices(const Problem& problem, int depth) {
-    Expression expression;
-    std::string mistake;
-    if (!parse_expression(problem.text("expression"), expression, mistake)) {
-        return "the expression cannot be read: " + mistake;
-    }
-    if (expression.sources > int(problem.sources.size())) {
+    Postfix expression;
+    if (const auto mistake = parse_postfix(problem.text("expression"), expression))
+        return "the expression cannot be read: " + mistake->reason;
+    if (expression.inputs > int(problem.sources.size())) {
         return "the expression names more sources than there are";
     }
     if (expression.depth > depth) {
@@ -181,9 +70,8 @@ namespace {
 
 /// Of the sources that are read by channel; empty without them.
 std::vector<std::int64_t> numbers_of(const Problem& problem) {
-    Expression expression;
-    std::string mistake;
-    if (!parse_expression(problem.text("expression"), expression, mistake)) return {};
+    Postfix expression;
+    if (parse_postfix(problem.text("expression"), expression)) return {};
     std::vector<std::int64_t> numbers = numbers_by_channel(expression, problem);
     if (std::all_of(numbers.begin(), numbers.end(), [](std::int64_t n) { return n == 0; }))
         return {};

@@ -37,11 +37,10 @@ void window(Rule& rule, const TensorDesc& image, const TensorDesc& result, std::
 
 void written_epilogue(Rule& rule, int sources) {
     const Problem& p = rule.problem();
-    Expression expression;
-    std::string mistake;
-    const bool sound = parse_expression(p.text("expression"), expression, mistake);
-    rule.require(sound, "its expression cannot be read: " + mistake);
-    rule.require(expression.sources <= sources && expression.depth <= kMostEvaluatedDepth,
+    Postfix expression;
+    const auto mistake = parse_postfix(p.text("expression"), expression);
+    rule.require(!mistake, "its expression cannot be read: " + (mistake ? mistake->reason : ""));
+    rule.require(expression.inputs <= sources && expression.depth <= kMostEvaluatedDepth,
                  "its expression is over other numbers, or too deep");
     const bool by_channel =
         std::any_of(expression.instructions.begin(), expression.instructions.end(),

@@ -48,20 +48,20 @@ void channel_scale_backward_gate(Rule& rule) {
 
 namespace {
 
-void expression(Rule& rule) {
+Postfix expression(Rule& rule) {
     const Problem& p = rule.problem();
-    Expression expression;
-    std::string mistake;
-    const bool read = parse_expression(p.text("expression"), expression, mistake);
-    rule.require(read, "its expression cannot be read: " + mistake);
-    rule.require(expression.sources <= int(p.sources.size()),
+    Postfix expression;
+    const auto mistake = parse_postfix(p.text("expression"), expression);
+    rule.require(!mistake, "its expression cannot be read: " + (mistake ? mistake->reason : ""));
+    rule.require(expression.inputs <= int(p.sources.size()),
                  "its expression names more sources than there are");
+    return expression;
 }
 
-bool reads_both_ways(const Expression& expression, int source) {
+bool reads_both_ways(const Postfix& expression, int source) {
     bool by_channel = false, by_element = false;
     for (const Instruction& instruction : expression.instructions)
-        if (instruction.opcode == Opcode::source && instruction.source == source)
+        if (instruction.term == Term::input && instruction.index == source)
             (instruction.by_channel ? by_channel : by_element) = true;
     return by_channel && by_element;
 }
@@ -70,11 +70,8 @@ bool reads_both_ways(const Expression& expression, int source) {
 /// numbers as x0 has channels, or one.
 void terms(Rule& rule, std::int64_t count) {
     const Problem& p = rule.problem();
-    expression(rule);
+    const Postfix read = expression(rule);
     if (rule.broken()) return;
-    Expression read;
-    std::string mistake;
-    parse_expression(p.text("expression"), read, mistake);
     const std::vector<std::int64_t> numbers = numbers_by_channel(read, p);
     for (std::size_t i = 0; i < p.sources.size(); ++i) {
         const TensorDesc& source = p.sources[i];

@@ -9,7 +9,7 @@
 namespace dtnn::kernels {
 
 struct Loop {
-    Expression expression;
+    Postfix expression;
     DType dtype = DType::f32;  ///< f32 or f64: of sources, arithmetic and results
     Isa isa = Isa::baseline;
 };
@@ -23,7 +23,7 @@ std::string text_of(const Loop& loop);
 /// A number of the loop's type as C reads it back to the bit: "0x1p-1f".
 std::string c_literal(double value, DType dtype);
 
-/// Functions of a vector, by Opcode, for what is no instruction of a processor; null where it is
+/// Functions of a vector, by Term, for what is no instruction of a processor; null where it is
 /// one. Each takes its operands in vector registers of the instruction set and returns one. Null:
 /// the instruction set is not built.
 const void* const* vector_functions(Isa isa, DType dtype);

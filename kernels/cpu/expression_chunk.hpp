@@ -61,64 +61,64 @@ void by_vector(const void* function, T* dst, const T* other, std::int64_t count)
 /// One operation of the stack machine over a chunk. `stack[p]` is the chunk at place p, `top` the
 /// last one in use. max and min keep what is not a number.
 template <class T>
-void apply(Opcode opcode, T (*stack)[kChunk<T>], int top, std::int64_t count) {
+void apply(Term term, T (*stack)[kChunk<T>], int top, std::int64_t count) {
     T* const b = stack[top];
     T* const a = stack[top > 0 ? top - 1 : 0];
-    switch (opcode) {
-        case Opcode::add:
+    switch (term) {
+        case Term::add:
             binary(a, a, b, count, [](T x, T y) { return x + y; });
             break;
-        case Opcode::sub:
+        case Term::sub:
             binary(a, a, b, count, [](T x, T y) { return x - y; });
             break;
-        case Opcode::mul:
+        case Term::mul:
             binary(a, a, b, count, [](T x, T y) { return x * y; });
             break;
-        case Opcode::div:
+        case Term::div:
             binary(a, a, b, count, [](T x, T y) { return x / y; });
             break;
-        case Opcode::max:
+        case Term::max:
             binary(a, a, b, count, [](T x, T y) { return x >= y || x != x ? x : y; });
             break;
-        case Opcode::min:
+        case Term::min:
             binary(a, a, b, count, [](T x, T y) { return x <= y || x != x ? x : y; });
             break;
-        case Opcode::gt:
+        case Term::gt:
             binary(a, a, b, count, [](T x, T y) { return x > y ? T(1) : T(0); });
             break;
-        case Opcode::ge:
+        case Term::ge:
             binary(a, a, b, count, [](T x, T y) { return x >= y ? T(1) : T(0); });
             break;
-        case Opcode::eq:
+        case Term::eq:
             binary(a, a, b, count, [](T x, T y) { return x == y ? T(1) : T(0); });
             break;
-        case Opcode::neg:
+        case Term::neg:
             unary(b, b, count, [](T x) { return -x; });
             break;
-        case Opcode::abs:
+        case Term::abs:
             unary(b, b, count, [](T x) { return x < 0 ? -x : x; });
             break;
-        case Opcode::sqrt:
+        case Term::sqrt:
             unary(b, b, count, [](T x) { return std::sqrt(x); });
             break;
-        case Opcode::exp:
-        case Opcode::expm1:
-        case Opcode::log:
-        case Opcode::log1p:
-        case Opcode::tanh:
-        case Opcode::atanh:
-        case Opcode::sigmoid:
-        case Opcode::erf:
-        case Opcode::floor:
-            by_vector(vector_functions<T>()[int(opcode)], b, count);
+        case Term::exp:
+        case Term::expm1:
+        case Term::log:
+        case Term::log1p:
+        case Term::tanh:
+        case Term::atanh:
+        case Term::sigmoid:
+        case Term::erf:
+        case Term::floor:
+            by_vector(vector_functions<T>()[int(term)], b, count);
             break;
-        case Opcode::square:
+        case Term::square:
             unary(b, b, count, [](T x) { return x * x; });
             break;
-        case Opcode::pow:
-            by_vector(vector_functions<T>()[int(opcode)], a, b, count);
+        case Term::pow:
+            by_vector(vector_functions<T>()[int(term)], a, b, count);
             break;
-        case Opcode::select: {
+        case Term::select: {
             T* const condition = stack[top - 2];
 #pragma GCC ivdep
             for (std::int64_t i = 0; i < count; ++i) {
@@ -126,8 +126,8 @@ void apply(Opcode opcode, T (*stack)[kChunk<T>], int top, std::int64_t count) {
             }
             break;
         }
-        case Opcode::source:
-        case Opcode::constant:
+        case Term::input:
+        case Term::number:
             break;
     }
 }
@@ -135,22 +135,22 @@ void apply(Opcode opcode, T (*stack)[kChunk<T>], int top, std::int64_t count) {
 /// The expression for the elements [at, at + count), at most a chunk; the values are left in
 /// stack[0].
 template <class T>
-void evaluate_chunk(const Expression& expression, const T* const* sources, std::int64_t at,
+void evaluate_chunk(const Postfix& expression, const T* const* sources, std::int64_t at,
                     std::int64_t count, T (*stack)[kChunk<T>]) {
     const Instruction* const first = expression.instructions.data();
     const std::size_t instructions = expression.instructions.size();
     int top = -1;
     for (std::size_t place = 0; place < instructions; ++place) {
         const Instruction& instruction = first[place];
-        if (instruction.opcode == Opcode::source) {
-            unary(stack[++top], sources[instruction.source] + at, count, [](T x) { return x; });
-        } else if (instruction.opcode == Opcode::constant) {
-            const T value = T(instruction.constant);
+        if (instruction.term == Term::input) {
+            unary(stack[++top], sources[instruction.index] + at, count, [](T x) { return x; });
+        } else if (instruction.term == Term::number) {
+            const T value = T(instruction.number);
             T* const constants = stack[++top];
             for (std::int64_t i = 0; i < count; ++i)
                 constants[i] = value;
         } else {
-            apply<T>(instruction.opcode, stack, top, count);
+            apply<T>(instruction.term, stack, top, count);
             top -= instruction.operands - 1;
         }
     }

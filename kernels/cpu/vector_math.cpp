@@ -53,9 +53,9 @@ struct VectorMath {
     }
 };
 
-constexpr std::size_t kOpcodes = 2  // source, constant
+constexpr std::size_t kTerms = 2  // input, number
 #define DTNN_TERM(name, operands, form, value) +1
-#include "kernels/terms.def"
+#include "base/expression/terms.def"
 #undef DTNN_TERM
     ;
 
@@ -65,23 +65,23 @@ template <class T>
 const void* const* vector_functions() {
     using Math = VectorMath<T>;
     struct Table {
-        const void* of[kOpcodes];
+        const void* of[kTerms];
     };
     static const Table table = [] {
         Table all{};
-        const auto set = [&](Opcode opcode, auto* function) {
-            all.of[std::size_t(opcode)] = reinterpret_cast<const void*>(function);
+        const auto set = [&](Term term, auto* function) {
+            all.of[std::size_t(term)] = reinterpret_cast<const void*>(function);
         };
-        set(Opcode::exp, &Math::exp);
-        set(Opcode::expm1, &Math::expm1);
-        set(Opcode::log, &Math::log);
-        set(Opcode::log1p, &Math::log1p);
-        set(Opcode::tanh, &Math::tanh);
-        set(Opcode::atanh, &Math::atanh);
-        set(Opcode::sigmoid, &Math::sigmoid);
-        set(Opcode::erf, &Math::erf);
-        set(Opcode::floor, &Math::floor);
-        set(Opcode::pow, &Math::pow);
+        set(Term::exp, &Math::exp);
+        set(Term::expm1, &Math::expm1);
+        set(Term::log, &Math::log);
+        set(Term::log1p, &Math::log1p);
+        set(Term::tanh, &Math::tanh);
+        set(Term::atanh, &Math::atanh);
+        set(Term::sigmoid, &Math::sigmoid);
+        set(Term::erf, &Math::erf);
+        set(Term::floor, &Math::floor);
+        set(Term::pow, &Math::pow);
         return all;
     }();
     return table.of;

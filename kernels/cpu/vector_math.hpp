@@ -16,7 +16,7 @@ using UnaryVectorFunction = NativeVector<T> (*)(NativeVector<T>);
 template <class T>
 using BinaryVectorFunction = NativeVector<T> (*)(NativeVector<T>, NativeVector<T>);
 
-/// By Opcode: null, or a UnaryVectorFunction<T>; of `pow` a BinaryVectorFunction<T>.
+/// By Term: null, or a UnaryVectorFunction<T>; of `pow` a BinaryVectorFunction<T>.
 template <class T>
 const void* const* vector_functions();
 

@@ -12,17 +12,17 @@ namespace {
 
 /// The value of one operation.
 template <class T>
-DTNN_DEVICE T value_of(Opcode opcode, T a, T b, T c) {
+DTNN_DEVICE T value_of(Term term, T a, T b, T c) {
     static_cast<void>(b);
     static_cast<void>(c);
-    switch (opcode) {
+    switch (term) {
 #define DTNN_TERM(name, operands, form, value) \
-    case Opcode::name:                         \
+    case Term::name:                           \
         return value;
-#include "kernels/terms.def"
+#include "base/expression/terms.def"
 #undef DTNN_TERM
-        case Opcode::source:
-        case Opcode::constant:
+        case Term::input:
+        case Term::number:
             break;
     }
     return a;
@@ -72,33 +72,32 @@ DTNN_DEVICE void Terms<T, kDepth>::at(std::int64_t i, Number (&results)[kWidth])
     for (int k = 0; k < count; ++k) {
         const Instruction& instruction = instructions[k];
         if (instruction.by_channel) {
-            const auto* const numbers =
-                reinterpret_cast<const Number*>(sources[instruction.source]);
-            const std::int64_t period = periods[instruction.source];
+            const auto* const numbers = reinterpret_cast<const Number*>(sources[instruction.index]);
+            const std::int64_t period = periods[instruction.index];
             for (int n = 0; n < kWidth; ++n)
                 stack[next][n] =
                     numbers[ElementwiseArguments<T>::place(i + n, period, channel_stride)];
             ++next;
             continue;
         }
-        if (instruction.opcode == Opcode::source) {
+        if (instruction.term == Term::input) {
             const auto pack =
-                *reinterpret_cast<const Pack<T, kWidth>*>(sources[instruction.source] + i);
+                *reinterpret_cast<const Pack<T, kWidth>*>(sources[instruction.index] + i);
             for (int n = 0; n < kWidth; ++n)
                 stack[next][n] = Number(pack.of[n]);
             ++next;
             continue;
         }
-        if (instruction.opcode == Opcode::constant) {
+        if (instruction.term == Term::number) {
             for (int n = 0; n < kWidth; ++n)
-                stack[next][n] = Number(instruction.constant);
+                stack[next][n] = Number(instruction.number);
             ++next;
             continue;
         }
         next -= instruction.operands;
         for (int n = 0; n < kWidth; ++n)
             stack[next][n] =
-                value_of<Number>(instruction.opcode, stack[next][n],
+                value_of<Number>(instruction.term, stack[next][n],
                                  instruction.operands > 1 ? stack[next + 1][n] : Number(0),
                                  instruction.operands > 2 ? stack[next + 2][n] : Number(0));
         ++next;

@@ -10,10 +10,10 @@ namespace {
 /// Applies an operation to the top of the stack; `top` is the last value, the result takes the
 /// first operand's place.
 template <class T>
-T* apply(Opcode opcode, T* top) {
-    switch (opcode) {
+T* apply(Term term, T* top) {
+    switch (term) {
 #define DTNN_TERM(name, operands, form, value)                                  \
-    case Opcode::name: {                                                        \
+    case Term::name: {                                                          \
         T* const first = top - (operands - 1);                                  \
         [[maybe_unused]] const T a = first[0];                                  \
         [[maybe_unused]] const T b = operands > 1 ? first[operands > 1] : T(0); \
@@ -21,10 +21,10 @@ T* apply(Opcode opcode, T* top) {
         *first = value;                                                         \
         return first;                                                           \
     }
-#include "kernels/terms.def"
+#include "base/expression/terms.def"
 #undef DTNN_TERM
-        case Opcode::source:
-        case Opcode::constant:
+        case Term::input:
+        case Term::number:
             break;
     }
     return top;
@@ -34,16 +34,16 @@ template <class T>
 T evaluate(const ElementwiseArguments<T>& arguments, std::vector<T>& stack, std::int64_t i) {
     T* next = stack.data();
     for (const Instruction& instruction : arguments.expression.instructions) {
-        if (instruction.opcode == Opcode::source) {
-            const auto source = std::size_t(instruction.source);
+        if (instruction.term == Term::input) {
+            const auto source = std::size_t(instruction.index);
             *next++ = arguments.sources[source][instruction.by_channel
                                                     ? arguments.place(i, arguments.periods[source],
                                                                       arguments.channel_stride)
                                                     : i];
-        } else if (instruction.opcode == Opcode::constant) {
-            *next++ = T(instruction.constant);
+        } else if (instruction.term == Term::number) {
+            *next++ = T(instruction.number);
         } else {
-            next = apply(instruction.opcode, next - 1) + 1;
+            next = apply(instruction.term, next - 1) + 1;
         }
     }
     return stack[0];

@@ -22,7 +22,7 @@ constexpr std::size_t kMostLoops = 4096;
 std::string key_of(const std::string& loop) {
     return fmt::format("{}:{}{}", kernels::kCodegenVersion,
 #define DTNN_TERM(name, operands, form, value) #name " "
-#include "kernels/terms.def"
+#include "base/expression/terms.def"
 #undef DTNN_TERM
                        , loop);
 }
@@ -71,8 +71,7 @@ const kernels::Generator* cuda_generator(std::string& lacking) {
 
 std::optional<kernels::Loop> loop_of(const kernels::Problem& problem) {
     kernels::Loop loop{{}, problem.dtype, kernels::vectors_of(problem.isa)};
-    std::string mistake;
-    if (!kernels::parse_expression(problem.text("expression"), loop.expression, mistake) ||
+    if (parse_postfix(problem.text("expression"), loop.expression) ||
         loop.expression.instructions.size() > kernels::kMostGeneratedInstructions)
         return std::nullopt;
     return loop;

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "kernels/arguments/elementwise.hpp"
+#include "base/expression/postfix.hpp"
 #include "plan/rules/parallel.hpp"
 #include "runtime/base/component_fields.hpp"
 #include "runtime/base/run_error.hpp"
@@ -128,21 +128,20 @@ RateFactor one_cycle(const ComponentFields& fields, const TrainingExtent& extent
 
 RateFactor formula(const ComponentFields& fields, const TrainingExtent& extent, double) {
     constexpr int kNames = 4;
-    kernels::Expression factor;
-    std::string mistake;
-    if (!kernels::parse_expression(fields.word("factor"), factor, mistake) ||
-        factor.sources > kNames || factor.depth > kernels::kMostEvaluatedDepth) {
+    Postfix factor;
+    const auto mistake = parse_postfix(fields.word("factor"), factor);
+    if (mistake || factor.inputs > kNames || factor.depth > kMostEvaluatedDepth) {
         throw RunError(
             Exit::mismatch,
             fmt::format("the plan's schedule formula has a factor that is none: {}",
-                        mistake.empty() ? "it is too deep, or reads what there is not" : mistake),
+                        mistake ? mistake->reason : "it is too deep, or reads what there is not"),
             "compile the job again with the dtnnc of this version");
     }
     const auto epochs = double(extent.epochs), steps = epochs * double(extent.updates());
     return [=](const BatchPosition& position) {
         const std::array<double, kNames> names{double(position.epoch),
                                                updates_before(position, extent), epochs, steps};
-        const double value = kernels::evaluate(factor, names);
+        const double value = evaluate(factor, names);
         if (value >= 0 && std::isfinite(value)) return value;
         throw RunError(Exit::diverged,
                        fmt::format("the schedule formula gives the factor {} when epoch is {} and "
@@ -161,11 +160,9 @@ bool spans_by_default(const ComponentFields& fields) {
 }
 
 bool formula_spans(const ComponentFields& fields) {
-    kernels::Expression factor;
-    std::string mistake;
+    Postfix factor;
     constexpr int kOfPosition = 2;  // x0 and x1
-    return kernels::parse_expression(fields.word("factor"), factor, mistake) &&
-           factor.sources > kOfPosition;
+    return !parse_postfix(fields.word("factor"), factor) && factor.inputs > kOfPosition;
 }
 
 struct Entry {

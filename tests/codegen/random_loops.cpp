@@ -16,7 +16,7 @@ struct Known {
 };
 constexpr Known kKnown[] = {
 #define DTNN_TERM(name, operands, form, value) {#name, operands},
-#include "kernels/terms.def"
+#include "base/expression/terms.def"
 #undef DTNN_TERM
 };
 
@@ -46,8 +46,8 @@ std::string random_expression(std::mt19937_64& random, int sources) {
 
 kernels::Loop loop_of(const std::string& postfix, DType dtype, kernels::Isa isa) {
     kernels::Loop loop{{}, dtype, isa};
-    std::string mistake;
-    REQUIRE_MESSAGE(kernels::parse_expression(postfix, loop.expression, mistake), mistake);
+    const auto mistake = parse_postfix(postfix, loop.expression);
+    REQUIRE_MESSAGE(!mistake, mistake->reason);
     return loop;
 }
 

@@ -211,24 +211,6 @@ TEST_CASE("dropout keeps about what the rate says, and its gradient the same ele
     CHECK(same < 7000);                  // 0.75^2 + 0.25^2 of them agree by chance
 }
 
-TEST_CASE("expressions that cannot be read say which word is wrong") {
-    Expression expression;
-    std::string mistake;
-    CHECK(parse_expression("x0 -1.5e-3 max", expression, mistake));
-    CHECK(expression.sources == 1);
-    CHECK(expression.depth == 2);
-    CHECK_FALSE(parse_expression("x0 plus", expression, mistake));
-    CHECK(mistake.find("plus") != std::string::npos);
-    CHECK_FALSE(parse_expression("x0 add", expression, mistake));
-    CHECK(mistake.find("2 operands") != std::string::npos);
-    CHECK_FALSE(parse_expression("x0 x1", expression, mistake));
-    CHECK_FALSE(parse_expression("", expression, mistake));
-    CHECK_FALSE(parse_expression("x-1", expression, mistake));
-    CHECK(parse_expression("x2147483646", expression, mistake));
-    CHECK(expression.sources == 2147483647);
-    CHECK_FALSE(parse_expression("x2147483647", expression, mistake));
-}
-
 TEST_CASE("a problem that a kernel does not do is refused with a reason, and not bound") {
     const KernelInfo* fast = find_kernel("max_pool2d", "channels_last");
     REQUIRE(fast != nullptr);

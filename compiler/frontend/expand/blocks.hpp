@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/expression/expression.hpp"
 #include "compiler/frontend/formula/environment.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/frontend/specs.hpp"
-#include "compiler/ops/expression/expression.hpp"
 #include "compiler/ops/op.hpp"
 
 namespace dtnn::compiler {

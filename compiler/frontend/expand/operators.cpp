@@ -8,6 +8,7 @@
 #include "compiler/frontend/expand/blocks.hpp"
 #include "compiler/frontend/read/operator_values.hpp"
 #include "compiler/frontend/tables/tables.hpp"
+#include "compiler/ops/expression/parse_infix.hpp"
 
 namespace dtnn::compiler {
 namespace {

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
+#include "base/expression/expression.hpp"
 #include "compiler/frontend/expand/blocks.hpp"
 #include "compiler/frontend/expand/layers.hpp"
 #include "compiler/frontend/tables/tables.hpp"
-#include "compiler/ops/expression/expression.hpp"
+#include "compiler/ops/expression/parse_infix.hpp"
 #include "compiler/ops/op.hpp"
 #include "compiler/support/diagnostics.hpp"
 

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
+#include "base/expression/expression.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
-#include "compiler/ops/expression/expression.hpp"
+#include "compiler/ops/expression/parse_infix.hpp"
 #include "compiler/ops/initializers.hpp"
 
 namespace dtnn::compiler {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/expression/expression.hpp"
 #include "compiler/frontend/yaml/source_tree.hpp"
-#include "compiler/ops/expression/expression.hpp"
 #include "compiler/support/field_table.hpp"
 
 namespace dtnn::compiler {

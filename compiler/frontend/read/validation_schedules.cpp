@@ -9,9 +9,10 @@
 #include <limits>
 #include <set>
 
+#include "base/expression/expression.hpp"
 #include "compiler/frontend/read/validation.hpp"
 #include "compiler/frontend/tables/components.hpp"
-#include "compiler/ops/expression/expression.hpp"
+#include "compiler/ops/expression/parse_infix.hpp"
 #include "plan/metrics.hpp"
 
 namespace dtnn::compiler {

@@ -1,8 +1,9 @@
 // The losses and their fields, which reach the plan as its loss_attributes. What they compute, and
 // of which predictions and labels they can be taken: ops/losses.def.
 
+#include "base/expression/expression.hpp"
 #include "compiler/frontend/tables/components.hpp"
-#include "compiler/ops/expression/expression.hpp"
+#include "compiler/ops/expression/parse_infix.hpp"
 
 namespace dtnn::compiler {
 namespace {

@@ -3,9 +3,10 @@
 
 #include <fmt/format.h>
 
+#include "base/expression/expression.hpp"
 #include "compiler/frontend/formula/environment.hpp"
 #include "compiler/frontend/tables/components.hpp"
-#include "compiler/ops/expression/expression.hpp"
+#include "compiler/ops/expression/parse_infix.hpp"
 #include "plan/metrics.hpp"
 
 namespace dtnn::compiler {

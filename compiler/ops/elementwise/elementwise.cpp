@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "compiler/ir/printer.hpp"
+#include "compiler/ops/expression/parse_infix.hpp"
 
 namespace dtnn::compiler {
 namespace {

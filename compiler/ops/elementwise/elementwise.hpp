@@ -1,8 +1,8 @@
 #pragma once
 /// Operators that are one expression: everything but the documentation follows from it.
 
+#include "base/expression/expression.hpp"
 #include "compiler/ops/define.hpp"
-#include "compiler/ops/expression/expression.hpp"
 
 namespace dtnn::compiler {
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "base/expression/expression.hpp"
 #include "compiler/ops/define.hpp"
-#include "compiler/ops/expression/expression.hpp"
+#include "compiler/ops/expression/parse_infix.hpp"
 
 namespace dtnn::compiler {
 namespace {

@@ -1,7 +1,7 @@
 #include "compiler/passes/fusion/fuse_convolution_activation.hpp"
 
+#include "base/expression/expression.hpp"
 #include "compiler/ops/emit.hpp"
-#include "compiler/ops/expression/expression.hpp"
 #include "compiler/passes/shared/fusions.hpp"
 
 namespace dtnn::compiler {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/expression/expression.hpp"
 #include "compiler/ops/emit.hpp"
-#include "compiler/ops/expression/expression.hpp"
 #include "compiler/passes/shared/rewriting.hpp"
 
 namespace dtnn::compiler {

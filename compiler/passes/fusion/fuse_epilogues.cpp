@@ -1,8 +1,8 @@
 #include "compiler/passes/fusion/fuse_epilogues.hpp"
 
+#include "base/expression/expression.hpp"
 #include "compiler/ops/define.hpp"
 #include "compiler/ops/emit.hpp"
-#include "compiler/ops/expression/expression.hpp"
 #include "compiler/passes/shared/batch_norm_operators.hpp"
 #include "compiler/passes/shared/fusions.hpp"
 

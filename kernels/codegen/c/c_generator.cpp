@@ -29,8 +29,8 @@ class Statements {
         std::vector<std::string> stack;
         int made = 0;
         for (const Instruction& instruction : loop_.expression.instructions) {
-            if (instruction.opcode == Opcode::source) {
-                stack.push_back("x" + std::to_string(instruction.source));
+            if (instruction.term == Term::input) {
+                stack.push_back("x" + std::to_string(instruction.index));
                 continue;
             }
             const auto operands = std::size_t(instruction.operands);
@@ -60,52 +60,52 @@ class Statements {
 
     std::string value(const Instruction& instruction, const std::vector<std::string>& v) const {
         const auto sign = [&](const char* s) { return v[0] + " " + s + " " + v[1]; };
-        switch (instruction.opcode) {
-            case Opcode::constant:
-                return every_lane(instruction.constant);
-            case Opcode::add:
+        switch (instruction.term) {
+            case Term::number:
+                return every_lane(instruction.number);
+            case Term::add:
                 return sign("+");
-            case Opcode::sub:
+            case Term::sub:
                 return sign("-");
-            case Opcode::mul:
+            case Term::mul:
                 return sign("*");
-            case Opcode::div:
+            case Term::div:
                 return sign("/");
-            case Opcode::max:
+            case Term::max:
                 return choose("(" + sign(">=") + ") | (" + v[0] + " != " + v[0] + ")", v[0], v[1]);
-            case Opcode::min:
+            case Term::min:
                 return choose("(" + sign("<=") + ") | (" + v[0] + " != " + v[0] + ")", v[0], v[1]);
-            case Opcode::gt:
+            case Term::gt:
                 return truth(sign(">"));
-            case Opcode::ge:
+            case Term::ge:
                 return truth(sign(">="));
-            case Opcode::eq:
+            case Term::eq:
                 return truth(sign("=="));
-            case Opcode::neg:
+            case Term::neg:
                 return "-" + v[0];
-            case Opcode::abs:
+            case Term::abs:
                 return choose(v[0] + " < " + every_lane(0), "-" + v[0], v[0]);
-            case Opcode::square:
+            case Term::square:
                 return v[0] + " * " + v[0];
-            case Opcode::sqrt:
+            case Term::sqrt:
                 return "root(" + v[0] + ")";
-            case Opcode::select:
+            case Term::select:
                 return choose(v[0] + " != " + every_lane(0), v[1], v[2]);
-            case Opcode::pow:
-                return "((F2)functions[" + std::to_string(int(instruction.opcode)) + "])(" + v[0] +
+            case Term::pow:
+                return "((F2)functions[" + std::to_string(int(instruction.term)) + "])(" + v[0] +
                        ", " + v[1] + ")";
-            case Opcode::exp:
-            case Opcode::expm1:
-            case Opcode::log:
-            case Opcode::log1p:
-            case Opcode::tanh:
-            case Opcode::atanh:
-            case Opcode::sigmoid:
-            case Opcode::erf:
-            case Opcode::floor:
-                return "((F1)functions[" + std::to_string(int(instruction.opcode)) + "])(" + v[0] +
+            case Term::exp:
+            case Term::expm1:
+            case Term::log:
+            case Term::log1p:
+            case Term::tanh:
+            case Term::atanh:
+            case Term::sigmoid:
+            case Term::erf:
+            case Term::floor:
+                return "((F1)functions[" + std::to_string(int(instruction.term)) + "])(" + v[0] +
                        ")";
-            case Opcode::source:
+            case Term::input:
                 break;
         }
         throw CannotGenerate("an operation that this generator does not know");
@@ -181,7 +181,7 @@ std::string c_source(const Loop& loop) {
     const std::string size = std::to_string(bytes), step = std::to_string(lanes);
     std::set<int> sources;
     for (const Instruction& instruction : loop.expression.instructions)
-        if (instruction.opcode == Opcode::source) sources.insert(instruction.source);
+        if (instruction.term == Term::input) sources.insert(instruction.index);
 
     std::string text = "/* " + text_of(loop) + " */\n";
     text += "typedef " + type + " V __attribute__((vector_size(" + size + ")));\n";

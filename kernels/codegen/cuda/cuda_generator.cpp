@@ -39,23 +39,9 @@ std::string term_functions() {
     std::string text;
 #define DTNN_TERM(name, operands, form, value) \
     text += "__device__ inline T dtnn_" #name "(T a, T b = 0, T c = 0) { return " #value "; }\n";
-#include "kernels/terms.def"
+#include "base/expression/terms.def"
 #undef DTNN_TERM
     return text;
-}
-
-const char* name_of_term(Opcode opcode) {
-    switch (opcode) {
-#define DTNN_TERM(name, operands, form, value) \
-    case Opcode::name:                         \
-        return "dtnn_" #name;
-#include "kernels/terms.def"
-#undef DTNN_TERM
-        case Opcode::source:
-        case Opcode::constant:
-            break;
-    }
-    throw CannotGenerate("an operation that this generator does not know");
 }
 
 }  // namespace
@@ -101,9 +87,9 @@ std::string cuda_source(const Loop& loop) {
     std::vector<std::string> stack;
     int made = 0;
     for (const Instruction& instruction : loop.expression.instructions) {
-        if (instruction.opcode == Opcode::source) {
-            std::string& name = read[{instruction.source, instruction.by_channel}];
-            const std::string s = std::to_string(instruction.source);
+        if (instruction.term == Term::input) {
+            std::string& name = read[{instruction.index, instruction.by_channel}];
+            const std::string s = std::to_string(instruction.index);
             if (name.empty()) {
                 name = (instruction.by_channel ? "c" : "x") + s;
                 text += "    const T " + name + " = ";
@@ -115,12 +101,12 @@ std::string cuda_source(const Loop& loop) {
             stack.push_back(name);
             continue;
         }
-        if (instruction.opcode == Opcode::constant) {
-            stack.push_back("T(" + c_literal(instruction.constant, loop.dtype) + ")");
+        if (instruction.term == Term::number) {
+            stack.push_back("T(" + c_literal(instruction.number, loop.dtype) + ")");
             continue;
         }
         const auto operands = std::size_t(instruction.operands);
-        std::string call = name_of_term(instruction.opcode);
+        std::string call = "dtnn_" + std::string(name_of(instruction.term));
         for (std::size_t k = 0; k < operands; ++k)
             call += (k == 0 ? "(" : ", ") + stack[stack.size() - operands + k];
         stack.resize(stack.size() - operands);

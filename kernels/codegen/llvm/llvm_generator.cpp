@@ -48,7 +48,7 @@ class LoopBuilder {
         pointer_ = LLVMPointerTypeInContext(context, 0);
         whole_ = LLVMInt64TypeInContext(context);
         for (const Instruction& instruction : loop.expression.instructions)
-            calls_ = calls_ || is_called(instruction.opcode);
+            calls_ = calls_ || is_called(instruction.term);
     }
 
     void build() {
@@ -78,18 +78,18 @@ class LoopBuilder {
     }
 
   private:
-    static bool is_called(Opcode opcode) {
-        switch (opcode) {
-            case Opcode::exp:
-            case Opcode::expm1:
-            case Opcode::log:
-            case Opcode::log1p:
-            case Opcode::tanh:
-            case Opcode::atanh:
-            case Opcode::sigmoid:
-            case Opcode::erf:
-            case Opcode::floor:
-            case Opcode::pow:
+    static bool is_called(Term term) {
+        switch (term) {
+            case Term::exp:
+            case Term::expm1:
+            case Term::log:
+            case Term::log1p:
+            case Term::tanh:
+            case Term::atanh:
+            case Term::sigmoid:
+            case Term::erf:
+            case Term::floor:
+            case Term::pow:
                 return true;
             default:
                 return false;
@@ -123,16 +123,16 @@ class LoopBuilder {
             return LLVMBuildLoad2(b(), pointer_,
                                   LLVMBuildInBoundsGEP2(b(), pointer_, list, index, 1, ""), "");
         };
-        sources_.resize(std::size_t(loop_.expression.sources));
+        sources_.resize(std::size_t(loop_.expression.inputs));
         for (const Instruction& instruction : loop_.expression.instructions) {
-            if (instruction.opcode == Opcode::source) {
-                LLVMValueRef& source = sources_[std::size_t(instruction.source)];
+            if (instruction.term == Term::input) {
+                LLVMValueRef& source = sources_[std::size_t(instruction.index)];
                 if (source == nullptr)
-                    source = pointer_at(LLVMGetParam(function_, 1), instruction.source);
-            } else if (is_called(instruction.opcode)) {
-                LLVMValueRef& function = functions_[instruction.opcode];
+                    source = pointer_at(LLVMGetParam(function_, 1), instruction.index);
+            } else if (is_called(instruction.term)) {
+                LLVMValueRef& function = functions_[instruction.term];
                 if (function == nullptr)
-                    function = pointer_at(LLVMGetParam(function_, 4), int(instruction.opcode));
+                    function = pointer_at(LLVMGetParam(function_, 4), int(instruction.term));
             }
         }
     }
@@ -238,33 +238,33 @@ class LoopBuilder {
 
     /// The expression of these operands. What it has twice is computed once.
     LLVMValueRef value_of(const std::vector<LLVMValueRef>& operands) const {
-        using Key = std::tuple<Opcode, LLVMValueRef, LLVMValueRef, LLVMValueRef>;
+        using Key = std::tuple<Term, LLVMValueRef, LLVMValueRef, LLVMValueRef>;
         std::map<Key, Value> known;
         std::map<std::uint64_t, LLVMValueRef> constants;
         std::vector<Value> stack;
         for (const Instruction& instruction : loop_.expression.instructions) {
-            if (instruction.opcode == Opcode::source) {
-                stack.push_back({operands[std::size_t(instruction.source)]});
+            if (instruction.term == Term::input) {
+                stack.push_back({operands[std::size_t(instruction.index)]});
                 continue;
             }
-            if (instruction.opcode == Opcode::constant) {
+            if (instruction.term == Term::number) {
                 LLVMValueRef& constant =
-                    constants[std::bit_cast<std::uint64_t>(instruction.constant)];
-                if (constant == nullptr) constant = every_lane(instruction.constant);
+                    constants[std::bit_cast<std::uint64_t>(instruction.number)];
+                if (constant == nullptr) constant = every_lane(instruction.number);
                 stack.push_back({constant});
                 continue;
             }
             Value v[3];
             for (int k = instruction.operands; k-- > 0; stack.pop_back())
                 v[k] = stack.back();
-            Value& result = known[{instruction.opcode, v[0].number, v[1].number, v[2].number}];
-            if (result.number == nullptr) result = apply(instruction.opcode, v);
+            Value& result = known[{instruction.term, v[0].number, v[1].number, v[2].number}];
+            if (result.number == nullptr) result = apply(instruction.term, v);
             stack.push_back(result);
         }
         return stack.back().number;
     }
 
-    Value apply(Opcode opcode, const Value* v) const {
+    Value apply(Term term, const Value* v) const {
         LLVMValueRef x = v[0].number, y = v[1].number;
         const auto compare = [&](LLVMRealPredicate how, LLVMValueRef a, LLVMValueRef c) {
             return LLVMBuildFCmp(b(), how, a, c, "");
@@ -284,64 +284,64 @@ class LoopBuilder {
                 LLVMBuildOr(b(), compare(ordered, x, y), compare(LLVMRealUNO, x, x), "");
             return Value{choose(keeps, x, y)};
         };
-        switch (opcode) {
-            case Opcode::add:
+        switch (term) {
+            case Term::add:
                 return {LLVMBuildFAdd(b(), x, y, "")};
-            case Opcode::sub:
+            case Term::sub:
                 return {LLVMBuildFSub(b(), x, y, "")};
-            case Opcode::mul:
+            case Term::mul:
                 return {LLVMBuildFMul(b(), x, y, "")};
-            case Opcode::div:
+            case Term::div:
                 return {LLVMBuildFDiv(b(), x, y, "")};
-            case Opcode::max:
+            case Term::max:
                 return extreme(LLVMRealOGE, LLVMRealUGE);
-            case Opcode::min:
+            case Term::min:
                 return extreme(LLVMRealOLE, LLVMRealULE);
-            case Opcode::gt:
+            case Term::gt:
                 return truth(LLVMRealOGT);
-            case Opcode::ge:
+            case Term::ge:
                 return truth(LLVMRealOGE);
-            case Opcode::eq:
+            case Term::eq:
                 return truth(LLVMRealOEQ);
-            case Opcode::neg:
+            case Term::neg:
                 return {LLVMBuildFNeg(b(), x, "")};
-            case Opcode::abs:
+            case Term::abs:
                 return {
                     choose(compare(LLVMRealOLT, x, every_lane(0)), LLVMBuildFNeg(b(), x, ""), x)};
-            case Opcode::square:
+            case Term::square:
                 return {LLVMBuildFMul(b(), x, x, "")};
-            case Opcode::sqrt: {
+            case Term::sqrt: {
                 LLVMTypeRef types[] = {vector_};
                 LLVMValueRef arguments[] = {x};
                 return {intrinsic("llvm.sqrt", types, 1, arguments, 1)};
             }
-            case Opcode::select: {
+            case Term::select: {
                 LLVMValueRef which =
                     v[0].truth != nullptr ? v[0].truth : compare(LLVMRealUNE, x, every_lane(0));
                 return {choose(which, y, v[2].number)};
             }
-            case Opcode::pow: {
+            case Term::pow: {
                 LLVMTypeRef types[] = {vector_, vector_};
                 LLVMValueRef arguments[] = {x, y};
                 return {LLVMBuildCall2(b(), LLVMFunctionType(vector_, types, 2, 0),
-                                       functions_.at(opcode), arguments, 2, "")};
+                                       functions_.at(term), arguments, 2, "")};
             }
-            case Opcode::exp:
-            case Opcode::expm1:
-            case Opcode::log:
-            case Opcode::log1p:
-            case Opcode::tanh:
-            case Opcode::atanh:
-            case Opcode::sigmoid:
-            case Opcode::erf:
-            case Opcode::floor: {
+            case Term::exp:
+            case Term::expm1:
+            case Term::log:
+            case Term::log1p:
+            case Term::tanh:
+            case Term::atanh:
+            case Term::sigmoid:
+            case Term::erf:
+            case Term::floor: {
                 LLVMTypeRef types[] = {vector_};
                 LLVMValueRef arguments[] = {x};
                 return {LLVMBuildCall2(b(), LLVMFunctionType(vector_, types, 1, 0),
-                                       functions_.at(opcode), arguments, 1, "")};
+                                       functions_.at(term), arguments, 1, "")};
             }
-            case Opcode::source:
-            case Opcode::constant:
+            case Term::input:
+            case Term::number:
                 break;
         }
         throw CannotGenerate("an operation that this generator does not know");
@@ -357,7 +357,7 @@ class LoopBuilder {
                 whole_ = nullptr;
     LLVMValueRef function_ = nullptr, begin_ = nullptr, end_ = nullptr;
     std::vector<LLVMValueRef> sources_;
-    std::map<Opcode, LLVMValueRef> functions_;
+    std::map<Term, LLVMValueRef> functions_;
 };
 
 class LlvmGenerator final : public Generator {

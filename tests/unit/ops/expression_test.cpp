@@ -1,4 +1,4 @@
-#include "compiler/ops/expression/expression.hpp"
+#include "base/expression/expression.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,8 +10,11 @@
 #include <random>
 #include <span>
 
+#include "compiler/ops/expression/parse_infix.hpp"
+
 namespace expression_test {
 
+using namespace dtnn;
 using namespace dtnn::compiler;
 
 namespace {
@@ -36,7 +39,7 @@ Expression random_expression(std::mt19937_64& random, int depth) {
     };
     constexpr Known kTerms[] = {
 #define DTNN_TERM(name, operands, form, value) {Term::name, operands},
-#include "kernels/terms.def"
+#include "base/expression/terms.def"
 #undef DTNN_TERM
     };
     const Known known = kTerms[below(std::size(kTerms))];
@@ -124,8 +127,10 @@ TEST_CASE("text that is no expression is refused with the reason") {
                       "`sin(x)`, column 1: `sin` is neither an input nor a function");
     CHECK_THROWS_AS(parse_infix("max(x)"), ExpressionError);
     CHECK_THROWS_AS(parse_infix("x x"), ExpressionError);
-    CHECK_THROWS_WITH(parse_postfix("x0 add"), "`x0 add`, column 4: `add` lacks operands");
-    CHECK_THROWS_WITH(parse_postfix("x0 x1"), "`x0 x1`, column 6: 2 values are left, not one");
+    CHECK_THROWS_WITH(parse_postfix("x0 add"),
+                      "`x0 add`, column 4: `add` needs 2 operands and finds 1");
+    CHECK_THROWS_WITH(parse_postfix("x0 x1"),
+                      "`x0 x1`, column 6: it leaves 2 values instead of one");
     CHECK_THROWS_AS(parse_postfix(""), ExpressionError);
     CHECK_THROWS_AS(parse_postfix("x-0"), ExpressionError);
     CHECK(input_count(parse_infix("x2147483646")) == 2147483647);

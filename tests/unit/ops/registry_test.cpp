@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <set>
 
+#include "base/expression/expression.hpp"
 #include "compiler/ir/parser.hpp"
 #include "compiler/ops/emit.hpp"
-#include "compiler/ops/expression/expression.hpp"
 #include "compiler/support/check.hpp"
 
 namespace registry_test {

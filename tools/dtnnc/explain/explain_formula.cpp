@@ -5,23 +5,23 @@
 
 #include <algorithm>
 
+#include "base/expression/expression.hpp"
 #include "base/text.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
-#include "compiler/ops/expression/expression.hpp"
+#include "compiler/ops/expression/parse_infix.hpp"
 
 namespace dtnn::tools {
 namespace {
 
-using compiler::Expression;
 using compiler::FormulaSpec;
 
 std::string operations(const Expression& expression) {
-    return count_text(compiler::flops(expression), "operation") + " an element";
+    return count_text(flops(expression), "operation") + " an element";
 }
 
 /// Numbers that layers may give other values keep their names.
 std::string text_of(const FormulaSpec& formula) {
-    const Expression forward = compiler::simplify(formula.forward);
+    const Expression forward = simplify(formula.forward);
     std::string text;
     if (!formula.doc.empty()) text += formula.doc + "\n\n";
     text += fmt::format("forward  {}\n         {}\n\n", formula.text, operations(forward));
@@ -34,10 +34,10 @@ std::string text_of(const FormulaSpec& formula) {
     bool keeps_input = false;
     for (std::size_t i = 0; i < names.size(); ++i) {
         if (!formula.names[i].has_slope) continue;
-        const Expression slope = compiler::differentiate(forward, int(i));
-        keeps_input = keeps_input || compiler::reads(slope, 0);
+        const Expression slope = differentiate(forward, int(i));
+        keeps_input = keeps_input || reads(slope, 0);
         text += fmt::format("  by {:<9} {}\n               {}{}\n", names[i],
-                            compiler::to_infix(slope, names), operations(slope),
+                            to_infix(slope, names), operations(slope),
                             i == 0 ? "" : ", added up over all elements that a number stands for");
     }
     text += fmt::format("  keeps        {}\n",

@@ -1,6 +1,6 @@
 #pragma once
 /// Elementwise arithmetic as a small tree. Chains of operators fuse by composing trees, derivatives
-/// are taken symbolically, and kernels read the postfix text (docs/operators.md, "Expressions").
+/// are taken symbolically, and kernels read the postfix text (postfix.hpp).
 
 #include <span>
 #include <stdexcept>
@@ -8,7 +8,9 @@
 #include <string_view>
 #include <vector>
 
-namespace dtnn::compiler {
+#include "base/expression/postfix.hpp"
+
+namespace dtnn {
 
 /// Thrown for text that is no expression.
 class ExpressionError : public std::runtime_error {
@@ -23,18 +25,6 @@ class ExpressionError : public std::runtime_error {
     std::size_t column_;
     std::string reason_;
     std::string help_;
-};
-
-/// Of an infix text, so that no spec takes much time or stack.
-inline constexpr std::size_t kMaximumExpressionBytes = 1000;
-inline constexpr int kMaximumExpressionDepth = 64;
-
-enum class Term {
-    input,
-    number,
-#define DTNN_TERM(name, operands, form, value) name,
-#include "kernels/terms.def"
-#undef DTNN_TERM
 };
 
 struct Expression {
@@ -52,16 +42,8 @@ struct Expression {
     static Expression of(Term term, std::vector<Expression> operands);
 };
 
-/// Infix: + - * / ** and one comparison (> >= < <= == !=) with the usual precedence, unary minus,
-/// and calls of the terms that are called (kernels/terms.def); `where` is select. Inputs are x0,
-/// x1, ... and x, which is x0; or they are called by `names`, in that order.
-Expression parse_infix(std::string_view text, const std::vector<std::string>& names = {});
-/// The functions of infix texts.
-std::vector<std::string> expression_words();
+/// The tree of a postfix text.
 Expression parse_postfix(std::string_view text);
-/// Inputs that have a number for each element are x0, x1, ...; those that have one for each
-/// channel, or a single one, are c0, c1, ..., counted together: "x0 c1 mul". Only postfix texts
-/// have these.
 std::string to_postfix(const Expression& expression);
 
 /// For people: infix, inputs by their names; those without one are x0, x1, ...
@@ -99,4 +81,4 @@ bool reads(const Expression& expression, int index);
 /// Whether it reads the input as one by channel, or as one by element.
 bool reads_as(const Expression& expression, int index, bool by_channel);
 
-}  // namespace dtnn::compiler
+}  // namespace dtnn
