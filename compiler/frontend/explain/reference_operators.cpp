@@ -16,9 +16,9 @@ namespace dtnn::compiler {
 namespace {
 
 std::string inputs_text(const OpDef& op) {
-    if (!op.variadic) return "It reads one layer: the one before, or the one that `from` names.\n";
     return fmt::format(
-        "It reads {} or more values: the layers that `from` names, or the results of "
+        "\n## Inputs\n\nIt reads {} or more values: the layers that `from` names, or the results "
+        "of "
         "[branches](../kinds/model.md#branches), which are its value (`{}: [[...], [...]]`) or "
         "its field `branches`. Branches are lists of layers that all read the layer before; an "
         "empty one is that layer itself.\n",
@@ -36,9 +36,9 @@ std::string first_values(const OpDef& op, const Parameter& parameter) {
 }
 
 std::string weights_text(const OpDef& op, const OperatorExample& example) {
-    if (op.parameters.empty()) return "It has none.\n";
     std::string text =
-        "| name | trained | first values | shape in the example | numbers |\n|---|---|---|---|---|"
+        "\n## Weights\n\n| name | trained | first values | shape in the example | numbers "
+        "|\n|---|---|---|---|---|"
         "\n";
     for (const Parameter& parameter : example.graph.parameters) {
         if (parameter.layer != example.layer) continue;
@@ -68,14 +68,14 @@ ReferencePage operator_page(const OpDef& op, const DescribeTraining& training) {
     const OperatorExample example = compile_example(op);
     ReferencePage page{fmt::format("operators/{}.md", op.name), "Operators", op.name,
                        first_sentence(op.doc), ""};
-    page.text = fmt::format("{}\n# {}\n\n{}\n\n```yaml\n{}\n```\n\n## Fields\n\n", kGeneratedLine,
-                            op.name, op.doc, op.example);
-    page.text +=
-        op.fields.empty() ? "None of its own.\n" : fields_markdown(op.fields, kInitializersPage);
-    page.text +=
-        "\nBesides, `name` and `from`, which [every layer](../kinds/model.md#layers) takes.\n"
-        "\n## Inputs\n\n" +
-        inputs_text(op) + "\n## Weights\n\n" + weights_text(op, example);
+    page.text = fmt::format("{}\n# {}\n\n{}\n\n```yaml\n{}\n```\n\n", kGeneratedLine, op.name,
+                            op.doc, op.example);
+    if (!op.fields.empty())
+        page.text += "## Fields\n\n" + fields_markdown(op.fields, kInitializersPage) + "\n";
+    page.text += fmt::format("{} `name` and `from`, as [every layer](../kinds/model.md#layers).\n",
+                             op.fields.empty() ? "It takes" : "Besides, it takes");
+    if (op.variadic) page.text += inputs_text(op);
+    if (!op.parameters.empty()) page.text += weights_text(op, example);
     if (!op.expression.empty())
         page.text += fmt::format(
             "\n## Arithmetic\n\nWith the default fields, for every element, in [postfix]"
