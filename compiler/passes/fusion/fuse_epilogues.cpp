@@ -9,6 +9,7 @@
 namespace dtnn::compiler {
 namespace {
 
+/// The one operator that is masked by another value than relu's result, by definition (mask_of).
 constexpr const char* kPoolBackward = "max_pool2d_backward";
 /// An activation of more work is not worked out again by backward instead of reading its result.
 constexpr std::int64_t kMaxRepeatedFlops = 8;
