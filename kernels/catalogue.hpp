@@ -46,9 +46,9 @@ std::span<const KernelInfo> kernels_of(std::string_view op, std::string_view dev
 const KernelInfo* find_kernel(std::string_view op, std::string_view name,
                               std::string_view device = "cpu");
 
-/// What is wrong with the operands' number, types and shapes, or with the attributes that go with
-/// them, whichever kernel is chosen; nothing when they are as docs/operators.md says. `refusal` and
-/// `workspace_bytes` may only be asked about problems without a mistake.
+/// Says what is wrong with the operands' number, types and shapes, or with the attributes that go
+/// with them, whichever kernel is chosen; nothing when they are as docs/operators.md says.
+/// `refusal` and `workspace_bytes` may only be asked about problems without a mistake.
 std::optional<std::string> operand_mistake(const Problem& problem);
 
 /// dtype, instruction set and `refuses` together; nothing when the kernel can do it.
@@ -66,8 +66,8 @@ std::int64_t wanted_block(const KernelInfo& kernel, const Problem& problem);
 std::string types_of(const KernelInfo& kernel);  ///< "f32, f64"
 std::int64_t workspace_bytes(const KernelInfo& kernel, const Problem& problem);
 
-/// What the kernels were built of: a digest of their sources, of BLIS and of the compiler. Times
-/// that were measured with one revision say nothing certain of another.
+/// The revision of the kernels: a digest of their sources, of BLIS and of the compiler. Times that
+/// were measured with one revision say nothing certain of another.
 std::string_view revision();
 
 std::string_view name_of(Isa isa);

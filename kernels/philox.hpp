@@ -3,7 +3,7 @@
 /// "Parallel random numbers: as easy as 1, 2, 3" (SC 2011). A number is a pure function of (key,
 /// counter), so that what a run draws depends neither on threads, ranks nor history.
 ///
-/// What is drawn, exactly:
+/// The numbers that are drawn, exactly:
 ///   key      = key_of(seed, purpose, stream), 64 bits
 ///   word i of the sequence (key, step) is word i % 4 of the block with key `key` and counter (i /
 ///   4, step),

@@ -1,7 +1,7 @@
 #pragma once
-/// What a kernel is asked to do, as data: operator, operand shapes and attributes. The compiler
-/// asks the catalogue about problems, the runtime binds kernels to them; neither knows more about a
-/// kernel than this.
+/// A kernel's problem, as data: operator, operand shapes and attributes. The compiler asks the
+/// catalogue about problems, the runtime binds kernels to them; neither knows more about a kernel
+/// than this.
 
 #include <cstdint>
 #include <stdexcept>
@@ -13,8 +13,9 @@
 
 namespace dtnn::kernels {
 
-/// What a processor has, each with all before it. The last two have instructions for products of
-/// bfloat16 beside the vectors of avx512: a plan names them only where its products are such.
+/// The sets of instructions of processors, each with all before it. The last two have instructions
+/// for products of bfloat16 beside the vectors of avx512: a plan names them only where its products
+/// are such.
 enum class Isa { baseline, avx2, avx512, avx512_bf16, amx };
 /// The set whose vectors it computes with.
 constexpr Isa vectors_of(Isa isa) {

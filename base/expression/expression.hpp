@@ -49,9 +49,9 @@ std::string to_postfix(const Expression& expression);
 /// For people: infix, inputs by their names; those without one are x0, x1, ...
 std::string to_infix(const Expression& expression, const std::vector<std::string>& names = {});
 
-/// What `a ** b` and `pow(a, b)` mean: where b is the number 2 or -1, a * a or 1 / a, rounded once,
-/// which C's pow need not be; else C's pow. Reading a text and `substitute` make powers by it;
-/// `simplify` does not.
+/// The meaning of `a ** b` and `pow(a, b)`: where b is the number 2 or -1, a * a or 1 / a, rounded
+/// once, which C's pow need not be; else C's pow. Reading a text and `substitute` make powers by
+/// it; `simplify` does not.
 Expression power(const Expression& base, const Expression& exponent);
 /// The derivative by input `index`, simplified. At a kink it is one of the two one-sided
 /// derivatives.
@@ -71,7 +71,7 @@ Expression substitute(const Expression& expression, const std::vector<Expression
 double evaluate(const Expression& expression, std::span<const double> inputs);
 /// Operations per element, each counted once, transcendental ones too.
 std::int64_t flops(const Expression& expression);
-/// Of the stack of the CPU's interpreter: what fusions compose is no deeper.
+/// The depth of the stack of the CPU's interpreter: what fusions compose is no deeper.
 inline constexpr int kMaximumFusedDepth = 8;
 /// Places of the stack that works it out.
 int depth(const Expression& expression);

@@ -19,7 +19,7 @@ constexpr std::int64_t size_of(DType dtype) {
     return kSizes[std::size_t(dtype)];
 }
 
-/// What values of the type may be stored in: 16 bits.
+/// The type is one of 16 bits, in which values may be stored.
 constexpr bool is_reduced(DType dtype) {
     return dtype == DType::bf16 || dtype == DType::fp16;
 }

@@ -33,7 +33,7 @@ std::optional<OptionMistake> find_wrong_pass(const std::vector<std::string>& nam
     return std::nullopt;
 }
 
-/// Where the budget is written, for the diagnostic about it; nowhere when it is an option.
+/// The place of the budget, for the diagnostic about it; nowhere when it is an option.
 Span budget_span(const JobSpec& job, const CompileOptions& options) {
     Span span;
     if (options.memory_budget > 0) return span;
@@ -43,7 +43,7 @@ Span budget_span(const JobSpec& job, const CompileOptions& options) {
     return span;
 }
 
-/// What a job asks for that its device or its dtype cannot do.
+/// Reports what a job asks for that its device or its dtype cannot do.
 void check_compute(const JobSpec& job, const CompileOptions& options, Diagnostics& diagnostics) {
     const plan::Compute compute = job.training.compute;
     if (job.training.training.loss_scale > 0 && compute != plan::Compute::fp16) {
@@ -110,7 +110,7 @@ void check_preference(const JobSpec& job, const CompileOptions& options, Diagnos
         .help = "write `prefer: none`, or compile with --isa avx2";
 }
 
-/// What a job asks for that the device cannot do.
+/// Reports what a job asks for that the device cannot do.
 void check_device(const JobSpec& job, const CompileOptions& options, Diagnostics& diagnostics) {
     check_compute(job, options, diagnostics);
     check_preference(job, options, diagnostics);

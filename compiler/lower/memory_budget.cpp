@@ -41,7 +41,7 @@ std::vector<std::int64_t> bytes_by_layer(const plan::Plan& plan) {
     }
     if (worst_program < 0) return by_layer;
     const plan::Program& program = plan.programs[std::size_t(worst_program)];
-    // What stands at one place of a buffer is of the layer that is the first to write it; gradients
+    // The bytes at one place of a buffer are of the layer that is the first to write it; gradients
     // of several layers share the buffer of their exchange.
     std::set<std::pair<int, std::int64_t>> counted;
     auto count = [&](int index, std::int64_t offset, std::int64_t bytes, int layer) {
@@ -122,8 +122,8 @@ FittedPlan fit_budget(std::int64_t budget, bool recomputes,
     };
     FittedPlan best{assemble(0), 0};
     if (!recomputes || fits(best.plan)) return best;
-    // What is asked for counts values alone, what fits counts workspaces and gaps, too: so it is
-    // searched for. More bytes mean less to recompute.
+    // The figure asked for counts values alone, the one that fits counts workspaces and gaps, too:
+    // so it is searched for. More bytes mean less to recompute.
     std::int64_t fails = best.plan.memory.transient, works = kLeastLiveBytes;
     best = {assemble(works), works};
     if (!fits(best.plan)) return least_found(std::move(best), fails, budget, assemble);

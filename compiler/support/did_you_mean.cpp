@@ -37,8 +37,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kShorten
     {"init", "initializer"},
 }};
 
-/// What other frameworks call single parts of names: `kaiming_uniform`, `drop_rate`. Whole names:
-/// other_words.txt.
+/// The words of other frameworks for single parts of names: `kaiming_uniform`, `drop_rate`. Whole
+/// names: other_words.txt.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kPartSynonyms = {{
     {"kaiming", "he"},
     {"xavier", "glorot"},
@@ -210,7 +210,7 @@ bool is_letter_left(const std::string& text) {
     return std::any_of(text.begin(), text.end(), [](char c) { return is_lower(c); });
 }
 
-/// Of what a word contains or is contained in, the one: `cross_entropy`, `adam_optimizer`.
+/// The one candidate that a word contains or is contained in: `cross_entropy`, `adam_optimizer`.
 const std::string* partly(const Word& wanted, const std::vector<std::string>& candidates) {
     if (wanted.shortened.size() < 4) return nullptr;
     const std::string* best = nullptr;

@@ -47,7 +47,7 @@ struct InfixLanguage {
     int most_depth = 64;
 };
 
-/// What stands where something else is wanted.
+/// The token that is wanted where something else stands.
 enum class InfixWanted { value, close, comma_or_close, open, otherwise, end };
 
 bool is_infix_digit(char c);

@@ -1,6 +1,6 @@
 #pragma once
-/// What other tools call things: the lines of other_words.txt. Suggestions, the help of diagnostics
-/// and `dtnnc explain` read them.
+/// The words of other tools: the lines of other_words.txt. Suggestions, the help of diagnostics and
+/// `dtnnc explain` read them.
 
 #include <optional>
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace dtnn::compiler {
 
-/// What a word stands for, there.
+/// The kind of thing that a word stands for, there.
 enum class WordKind {
     layer,
     field,
@@ -40,12 +40,13 @@ std::vector<const OtherWord*> find_other_words(std::string_view word);
 /// "PyTorch's `kernel_size` is `kernel` here", with the remark.
 std::string help_text(const OtherWord& word);
 
-/// What is said of a word that stands where one of the candidates is wanted: it is one of them by
+/// The help for a word that stands where one of the candidates is wanted: it is one of them by
 /// another name. Empty: it is not.
 std::string help_by_name(std::string_view word, const std::vector<std::string>& candidates);
 /// Why there is nothing to be written for a word. Empty: it is none of these.
 std::string help_by_remark(std::string_view word);
-/// What a word is here at all, where it does not belong. Empty: nothing is known.
+/// The help that says what a word is here at all, where it does not belong. Empty: nothing is
+/// known.
 std::string help_elsewhere(std::string_view word);
 
 std::vector<std::string_view> tools_of(const OtherWord& word);

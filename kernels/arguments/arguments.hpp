@@ -1,6 +1,6 @@
 #pragma once
-/// What every kernel's arguments have in common. `Arguments<T>` is a plain struct of sizes,
-/// pointers and constants with
+/// The form that every kernel's arguments have. `Arguments<T>` is a plain struct of sizes, pointers
+/// and constants with
 ///
 ///     static Arguments bind(const Problem&, Sources, Destinations, Workspace);
 ///

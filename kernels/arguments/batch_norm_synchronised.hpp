@@ -59,7 +59,7 @@ struct BatchNormBackwardApplyArguments : BatchNormGradient<T> {
     T* diff_src = nullptr;
     T* diff_residual = nullptr;  ///< null: none
 
-    /// What the own elements take of a sum of all ranks is the sum by this.
+    /// The divisor by which the own elements take of a sum of all ranks.
     double divisor() const {
         if (!(*batch_weight > 0)) return std::numeric_limits<double>::infinity();
         return sums[2 * this->src_layout.channels];

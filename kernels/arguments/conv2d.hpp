@@ -59,7 +59,8 @@ struct ConvStrides {
     Axes image{};    ///< N,C,H,W of src or diff_src
     Axes weights{};  ///< F,C/groups,KH,KW
     Axes result{};   ///< N,F,H,W of dst or diff_dst
-    /// Of packed weights: the filters of a block, and the elements of one. 0: they are not packed.
+    /// The form of packed weights: the filters of a block, and the elements of one. 0: they are not
+    /// packed.
     std::int64_t block = 0, block_size = 0;
 };
 ConvStrides channels_last_strides(const ConvShape& shape);

@@ -1,5 +1,5 @@
 #pragma once
-/// What happens to gradients and weights around an update.
+/// The operators of gradients and weights around an update.
 ///
 ///     gradient_square_sum   dst = sum of diff^2 over all elements, in double whatever the type
 ///     gradient_scale        dst = min(1, clip_norm / (norm + 1e-6)), norm = sqrt(sum of sources);

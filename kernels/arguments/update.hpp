@@ -1,8 +1,8 @@
 #pragma once
 /// Optimizer steps, element by element. Results may overwrite their sources.
 ///
-/// What every step does before its own formula, with the defaults of PyTorch's torch.optim and
-/// clip_grad_value_ (`scale` is what gradient_scale made of the gradients' norm):
+/// The operations of every step before its own formula, with the defaults of PyTorch's torch.optim
+/// and clip_grad_value_ (`scale` is what gradient_scale made of the gradients' norm):
 ///
 ///     lr = learning_rate * learning_rate_scale
 ///     g  = clamp(diff * scale, -clip_value, clip_value)
@@ -43,7 +43,7 @@
 
 namespace dtnn::kernels {
 
-/// What all updates have.
+/// The arguments that all updates have.
 template <class T>
 struct UpdateArguments {
     std::int64_t count = 0;

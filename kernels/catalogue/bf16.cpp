@@ -1,4 +1,4 @@
-/// What the "bf16" kernels refuse and need.
+/// Refusals and needs of the "bf16" kernels.
 
 #include "kernels/workspace/bf16.hpp"
 

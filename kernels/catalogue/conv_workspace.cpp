@@ -22,7 +22,7 @@ std::int64_t band_rows(std::int64_t row_bytes, const ConvShape& s, std::int64_t 
 /// interrupted. One thread has one piece.
 void cut_outer(const ConvShape& shape, int threads, std::int64_t& slices, std::int64_t& parts) {
     if (threads <= 1) return;
-    // What a packed or added number costs, in multiply-adds; and the share of a step that is lost
+    // The cost of a packed or added number, in multiply-adds; and the share of a step that is lost
     // to interruptions where a thread has one piece (3 % on virtual processors).
     constexpr double kPacked = 8, kAdded = 24, kLost = 0.04;
     const std::int64_t rows = shape.taps() * shape.channels, cells = shape.out_pixels();

@@ -1,4 +1,4 @@
-/// What the depthwise convolution kernels refuse and need.
+/// Refusals and needs of the depthwise convolution kernels.
 
 #include "kernels/workspace/depthwise.hpp"
 

@@ -1,4 +1,4 @@
-/// What the convolutions refuse and need that make rows of an image and multiply them by BLIS.
+/// Refusals and needs of the convolutions that make rows of an image and multiply them by BLIS.
 
 #include "kernels/workspace/im2row.hpp"
 

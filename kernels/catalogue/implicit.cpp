@@ -1,4 +1,4 @@
-/// What the convolutions need that pack the image into panels of BLIS's micro-kernels.
+/// Needs of the convolutions that pack the image into panels of BLIS's micro-kernels.
 
 #include "kernels/workspace/implicit.hpp"
 

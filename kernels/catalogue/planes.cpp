@@ -1,4 +1,4 @@
-/// What the "planes" kernels refuse and need, and where they are expected to pay.
+/// Refusals and needs of the "planes" kernels, and where they are expected to pay.
 
 #include "kernels/workspace/planes.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kVectorBytes = PlanesOuterWorkspace::kVectorBytes;
 
-/// What forward and backward ask of a shape.
+/// The reason why a shape suits neither forward nor backward; null: it does.
 const char* unsuited(const ConvShape& s, std::int64_t depth, std::int64_t width) {
     if (const char* refusal = rows_refusal(s)) return refusal;
     if (s.stride_height != 1 || s.stride_width != 1) return "it has only stride 1";
@@ -39,7 +39,7 @@ std::int64_t even_band(std::int64_t row_bytes, std::int64_t kernel_height, std::
     return (rows + bands - 1) / bands;
 }
 
-/// Of a plane of the source: a band's last vector reads past its rows.
+/// The elements of a plane of the source: a band's last vector reads past its rows.
 std::int64_t plane_elements(const ConvShape& s, std::int64_t band, std::int64_t columns,
                             std::int64_t element_bytes) {
     const std::int64_t lanes = kVectorBytes / element_bytes;

@@ -4,7 +4,7 @@
 
 namespace dtnn::kernels::predicates {
 
-/// Of the CPU none has to: its gradients have no loss scale.
+/// Refuses updates that may be skipped. On the CPU none is: gradients have no loss scale.
 Refused unless_always_updated(const Problem& problem) {
     if (problem.flag("skips")) return "it has no version that leaves weights as they are";
     return std::nullopt;

@@ -1,4 +1,4 @@
-/// What the Winograd kernels refuse and need, and where they are expected to pay.
+/// Refusals and needs of the Winograd kernels, and where they are expected to pay.
 
 #include "kernels/workspace/winograd.hpp"
 
@@ -11,7 +11,7 @@ namespace dtnn::kernels {
 
 namespace {
 
-// What a transformed number costs, in multiply-adds; and the share of a step that is lost to
+// The cost of a transformed number, in multiply-adds; and the share of a step that is lost to
 // interruptions where a thread has one piece.
 constexpr double kTransformed = 16, kLost = 0.04;
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What is generated: one loop over the elements of an expression, for one type of numbers and one
+/// A generated loop: one over the elements of an expression, for one type of numbers and one
 /// instruction set, which any processor that has the set runs to the same bits as the interpreter
 /// of kernels/cpu.
 

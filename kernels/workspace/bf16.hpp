@@ -12,7 +12,7 @@ namespace dtnn::kernels {
 /// Rows and depth of the blocks that factors are rounded into: what two tile registers hold.
 inline constexpr std::int64_t kRoundedRows = 32, kRoundedDepth = 32;
 
-/// What an instruction set's version works in.
+/// The format that an instruction set's version works in.
 struct RoundedFormat {
     std::int64_t columns = 0;  ///< of a panel: two vectors of floats
     std::int64_t bytes = 0;    ///< of a rounded factor: 2, or 4 where floats multiply
@@ -24,7 +24,8 @@ RoundedFormat rounded_format(Isa isa);
 /// result (by_taps: a gradient with strides), each tap into chunks of its own. Panels of columns
 /// hold all chunks of the weights; rows, those of kRoundedRows results.
 struct RoundedWorkspace {
-    /// Of the rows that a thread rounds before it multiplies them by one panel after the other.
+    /// The bytes of the rows that a thread rounds before it multiplies them by one panel after the
+    /// other.
     static constexpr std::int64_t kBlockBytes = std::int64_t{1} << 20;
 
     bool by_taps = false;

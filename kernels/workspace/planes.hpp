@@ -23,8 +23,8 @@ struct PlanesWorkspace {
     std::int64_t results = 0, statistics = 0, bytes_per_thread = 0;  ///< of a thread: planes first
     std::int64_t weights = 0, bias = 0, bytes = 0;                   ///< behind all threads'
 
-    /// What one cell sums over is `depth`, what it produces `width`; the image that is gathered
-    /// from is `source_width` wide, the result `out_height` by `out_width`, whose first cell meets
+    /// A cell sums over `depth` numbers and produces `width`; the image that is gathered from is
+    /// `source_width` wide, the result `out_height` by `out_width`, whose first cell meets
     /// `pad_left` columns of padding.
     PlanesWorkspace(const ConvShape& shape, std::int64_t depth, std::int64_t width,
                     std::int64_t source_width, std::int64_t out_height, std::int64_t out_width,

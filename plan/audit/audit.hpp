@@ -10,9 +10,9 @@
 
 namespace dtnn::plan {
 
-/// What is wrong, one sentence each with names and numbers; empty when the plan is sound. Total:
-/// any plan that read_plan gave, or that was built by hand with valid indices, may be audited. At
-/// most 64 findings are listed.
+/// Says what is wrong, one sentence each with names and numbers; empty when the plan is sound.
+/// Total: any plan that read_plan gave, or that was built by hand with valid indices, may be
+/// audited. At most 64 findings are listed.
 ///
 /// Memory: every buffer is aligned to 64 bytes and lies inside the arena; persistent buffers
 /// overlap nothing; transient buffers of one program overlap only when their lives do not; tensors

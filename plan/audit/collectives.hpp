@@ -8,7 +8,7 @@
 
 namespace dtnn::plan {
 
-/// What is wrong, one sentence each; empty when all is well. Total, as `audit` is.
+/// Says what is wrong, one sentence each; empty when all is well. Total, as `audit` is.
 ///
 /// Every exchange has a start and a wait behind it, of its own; exchanges are listed in the order
 /// of their starts; the stretch lies in a transient buffer of the program that is alive from the

@@ -1,5 +1,5 @@
 #pragma once
-/// Where the elements of a tensor lie in memory.
+/// The places of a tensor's elements in memory.
 
 #include <cstdint>
 

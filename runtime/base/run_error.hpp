@@ -31,7 +31,7 @@ class RunError : public std::runtime_error {
     const std::string& help() const { return help_; }
     const std::string& detail() const { return detail_; }
 
-    /// What goes to stderr, each line ended, names in it made harmless for a terminal:
+    /// The text that goes to stderr, each line ended, names in it made harmless for a terminal:
     ///     dtnn-run: FACT
     ///       DETAIL
     ///     help: HELP

@@ -13,8 +13,8 @@ namespace dtnn::runtime {
 /// shape, and no names of classes. What is wrong with the files is a RunError.
 void find_in_files(plan::Dataset& dataset);
 
-/// What a folder or a file holds: the type of dataset, and the fields of its spec that say how it
-/// is arranged, in their order. Counts, classes and shapes are not among them: find_in_files.
+/// The content of a folder or a file: the type of dataset, and the fields of its spec that say how
+/// it is arranged, in their order. Counts, classes and shapes are not among them: find_in_files.
 struct RecognisedData {
     std::string type;
     std::vector<std::pair<std::string, AttributeValue>> fields;

@@ -1,5 +1,5 @@
 #pragma once
-/// What is in a dataset, by looking at its samples.
+/// The content of a dataset, by looking at its samples.
 
 #include <cstdint>
 #include <vector>

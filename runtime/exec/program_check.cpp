@@ -111,8 +111,8 @@ void check_measures(const plan::Plan& plan, const plan::Program& program, bool t
     }
 }
 
-/// What a sample's prediction is read as: numbers of the plan's type, samples first, a number for
-/// each class or, where pixels have labels, for each class and pixel.
+/// Checks that a sample's prediction can be read: numbers of the plan's type, samples first, a
+/// number for each class or, where pixels have labels, for each class and pixel.
 void check_predictions(const plan::Plan& plan, const plan::Program& program,
                        const std::string& name) {
     const plan::Output* item = find_output(program, "predictions");
@@ -135,7 +135,7 @@ void check_steps(const plan::Plan& plan, const plan::Program& program, const std
     }
 }
 
-/// What the runtime writes to an input must fit its tensor.
+/// Checks that what the runtime writes to an input fits its tensor.
 void check_input(const plan::Plan& plan, const plan::Program& program, const plan::Input& input,
                  const std::string& name) {
     using plan::InputRole;

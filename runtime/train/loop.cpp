@@ -17,7 +17,7 @@
 namespace dtnn::runtime {
 namespace {
 
-/// What schedules watch: whatever is one number.
+/// The values that schedules watch: whatever is one number.
 EpochValues epoch_values(const PassValues& train, const PassValues& validation) {
     EpochValues values;
     const auto add = [&](const std::string& prefix, const PassValues& pass) {
@@ -133,7 +133,8 @@ bool Loop::step_checkpoint_due() const {
     return steps > 0 && state_.step / steps > checkpoint_step_ / steps;
 }
 
-/// What this rank has to tell the others: what depends on its signals, its clock, its samples.
+/// The findings that this rank has to tell the others: what depends on its signals, its clock, its
+/// samples.
 Findings Loop::findings() const {
     Findings found;
     found.stop = stop_requested() != 0;
@@ -145,7 +146,7 @@ Findings Loop::findings() const {
     return found;
 }
 
-/// What all ranks do about what any of them has found.
+/// Acts, on all ranks alike, on what any of them has found.
 Loop::End Loop::heed(const Findings& found) {
     if (found.broken) divergence_.report(place());
     if (found.stop) return End::interrupted;
@@ -166,7 +167,7 @@ void Loop::checkpoint() {
     if (request_.keeper == nullptr) return;
     take_results();
     session_.share_statistics();
-    // What a run goes on from is always sound.
+    // The state that a run goes on from is always sound.
     if (parameters_not_finite())
         divergence_.report({"", 0, place().epoch, place().step, std::nullopt, ""}, place());
     session_.gather_states();
@@ -260,7 +261,7 @@ Loop::End Loop::train_epoch() {
     epoch_watch_.restart();
     first_batch_ = state_.batch;
     first_sample_ = steps_.samples_before(state_.batch);
-    // Of a pass that was cut short samples may still be prepared, by the order that is made anew.
+    // Samples of a pass that was cut short may still be prepared, by the order that is made anew.
     pipeline.stop();
     order_ = session_.sampler().epoch_order(state_.epoch);
     pipeline.start(steps_.pass(order_, state_.epoch, state_.batch));

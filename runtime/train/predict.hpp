@@ -1,5 +1,5 @@
 #pragma once
-/// What a network says about samples: its predict program over batches.
+/// Predictions of a network about samples: its predict program over batches.
 
 #include <cstdint>
 #include <functional>
@@ -13,7 +13,7 @@ namespace dtnn::runtime {
 
 class Session;
 
-/// What a plan's predictions are.
+/// The form of a plan's predictions.
 ///     classes    a number for each class, of which the largest counts (the first of equal ones, as
 ///                for categorical_accuracy); per pixel where pixels have labels
 ///     multiple   a number for each of the labels, which a sample may have any of
@@ -32,7 +32,7 @@ struct PredictedBatch {
     std::int64_t first = 0;  ///< place of its first sample in the order
     std::int64_t samples = 0;
     std::span<const double> predictions;  ///< [samples, dims], row-major; exact in the plan's type
-    /// What the source says: of classes `labels`, otherwise `targets`.
+    /// The truth as the source has it: of classes `labels`, otherwise `targets`.
     std::span<const std::int32_t> labels;
     std::span<const double> targets;
 };

@@ -67,7 +67,7 @@ int write_pages(const Program& program, const ManArguments& given) {
     const bool markdown = given.format == "markdown";
     if (!given.output.empty() && given.output != "-") {
         const std::filesystem::path folder(given.output);
-        // Where that fails, so does writing, and says why.
+        // A failure shows when the pages are written, with its reason.
         std::error_code ignored;
         std::filesystem::create_directories(folder, ignored);
         const auto write = [&](const HelpPage& page) {

@@ -15,7 +15,7 @@ class RunError;
 
 namespace dtnn::tools {
 
-/// What the compiler is given to look into a dataset's files: the runtime's readers.
+/// The functions by which the compiler looks into a dataset's files: the runtime's readers.
 compiler::FindData find_data();
 
 /// Whether the path is data rather than a spec or a plan: a folder, a table, an archive.

@@ -1,6 +1,6 @@
 #pragma once
-/// What most commands take: the form and colour of what is printed, and how specs are found and
-/// changed.
+/// The options that most commands take: the form and colour of what is printed, and how specs are
+/// found and changed.
 
 #include <cstdio>
 #include <string>
@@ -39,7 +39,8 @@ void settle_warnings(const CommonOptions& options, compiler::Diagnostics& diagno
 /// Behind the given folders come those of DTNN_SPEC_PATH and the installed ones.
 void declare_spec_path(OptionList& list, CommonOptions& options);
 
-/// What of a command line loading specs takes. Throws UsageError for a lint that there is not.
+/// The part of a command line that loading specs takes. Throws UsageError for a lint that there is
+/// not.
 compiler::LoadOptions load_options(const CommonOptions& options);
 
 /// Options that change specs, given with a plan: UsageError.

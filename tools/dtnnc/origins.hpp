@@ -1,5 +1,5 @@
 #pragma once
-/// Where values come from, as JSON.
+/// The origins of values, as JSON.
 
 #include <string>
 

@@ -14,7 +14,7 @@
 
 namespace dtnn::tools {
 
-/// What `compile` takes beyond the common options; `summary` and `diff` compile specs with the
+/// The options of `compile` beyond the common ones; `summary` and `diff` compile specs with the
 /// defaults.
 struct CompileCommand {
     compiler::CompileOptions options;

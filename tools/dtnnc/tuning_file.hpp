@@ -1,5 +1,5 @@
 #pragma once
-/// Where the history of tuning lies, and how it is read and written.
+/// The file of the history of tuning, and how it is read and written.
 
 #include <optional>
 #include <string>
@@ -16,8 +16,8 @@ struct TuningFile {
 };
 TuningFile tuning_file(const std::string& option);
 
-/// What the file has. Nothing where there is no such file, if it need not exist. What is no history
-/// is a UsageError where the user named the file, else a warning, once, and nothing.
+/// The history of the file. Nothing where there is no such file, if it need not exist. What is no
+/// history is a UsageError where the user named the file, else a warning, once, and nothing.
 std::optional<compiler::TuningHistory> read_tuning_file(const TuningFile& file,
                                                         bool must_exist = false);
 

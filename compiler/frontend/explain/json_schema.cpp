@@ -27,7 +27,7 @@ Json requirement(std::vector<std::string> names) {
     return {{"required", std::move(names)}};
 }
 
-// What a spec must have unless it extends one that has it.
+// The fields that a spec must have unless it extends one that has it.
 void require_unless_extended(Json& schema, const Json& then) {
     schema["if"] = requirement({"extends"});
     schema["then"] = true;
@@ -66,7 +66,7 @@ Json dataset_part_schema() {
         for (const FieldTable* table : {&dataset_head_table(), type.fields, &dataset_tail_table()})
             for (const Field& field : *table)
                 names.push_back(std::string(field.name));
-        // What a field is may differ from type to type: its range, its default, its text.
+        // A field may differ from type to type: its range, its default, its text.
         const Json own = table_schema(*type.fields, false)["properties"];
         Json differing = Json::object();
         for (const auto& [name, form] : own.items())

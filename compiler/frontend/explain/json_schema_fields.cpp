@@ -60,7 +60,7 @@ Json list_schema(const Json& item, std::size_t least, std::size_t most) {
     return schema;
 }
 
-// What a text may be written as: our reader takes any scalar by its text (name: 18).
+// The forms in which a text may be written: our reader takes any scalar by its text (name: 18).
 Json text_schema() {
     return {{"type", Json::array({"string", "number", "boolean"})}};
 }

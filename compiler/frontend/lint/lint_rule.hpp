@@ -1,6 +1,6 @@
 #pragma once
-/// What a lint is: a code of diagnostics.def and a function that looks at a spec and says what it
-/// finds. Rules change nothing and know nothing of each other.
+/// A lint: a code of diagnostics.def and a function that looks at a spec and says what it finds.
+/// Rules change nothing and know nothing of each other.
 
 #include <functional>
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace dtnn::compiler {
 
-/// What a rule needs to have been loaded.
+/// The parts that a rule needs to have been loaded.
 enum class LintScope { model, dataset, training, job };
 
 /// A spec as rules see it.
@@ -32,12 +32,12 @@ class LintSubject {
                             const std::function<bool(const LayerSpec&)>& passes) const;
     /// The layers that read it.
     std::vector<const LayerSpec*> readers(const LayerSpec& layer) const;
-    /// Of what the layer reads first, without the batch.
+    /// The shape of what the layer reads first, without the batch.
     const Dims& input_shape(const LayerSpec& layer) const;
     /// The layer whose numbers are the predictions, and the last one before its probabilities.
     const LayerSpec& end() const;
 
-    /// Where a field of the training, by its path, or the training itself is written.
+    /// The place of a field of the training, by its path, or of the training itself.
     Span of_training(const std::string& path) const;
     Span of_dataset(const std::string& path) const;
 

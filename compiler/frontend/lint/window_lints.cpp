@@ -103,7 +103,7 @@ void pooling_without_effect(const LintSubject& subject, LintVoice& voice) {
         const bool one_pixel = input.size() == 3 && input[1] * input[2] == 1;
         const bool whole = !layer.fields.contains("kernel");
         const bool one_cell = part_of(layer, "kernel", 0) * part_of(layer, "kernel", 1) == 1;
-        // What makes one pixel of any image is right for images of one pixel, too.
+        // A pool that makes one pixel of any image is right for images of one pixel, too.
         if (whole ? one_pixel : !one_pixel && !one_cell) continue;
         voice.say(layer.span,
                   fmt::format("`{}` changes nothing: {}", layer.name,

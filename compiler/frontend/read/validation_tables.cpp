@@ -10,7 +10,7 @@
 namespace dtnn::compiler {
 namespace {
 
-/// What columns that are left out must be besides numbers or names.
+/// Checks what columns that are left out must be besides numbers or names.
 void check_ignored_columns(const FieldValues& fields, const DatasetSpec& spec,
                            Diagnostics& diagnostics) {
     const std::vector<std::string>& names = spec.dataset.ignored_names;
@@ -47,7 +47,7 @@ void check_ignored_columns(const FieldValues& fields, const DatasetSpec& spec,
                    fmt::format("`ignored_columns` of dataset has {}, which is a label", column));
 }
 
-/// What the label columns of a table must be besides numbers.
+/// Checks what the label columns of a table must be besides numbers.
 void check_label_columns(const FieldValues& fields, const DatasetSpec& spec,
                          Diagnostics& diagnostics) {
     const std::vector<std::string>& names = spec.dataset.label_names;

@@ -172,7 +172,7 @@ class ValueReader {
         return field_.doc.empty() ? "" : fmt::format("`{}`: {}", field_.name, field_.doc);
     }
 
-    /// Where expressions may stand, they have been evaluated before.
+    /// Refuses an expression: where they may stand, they have been evaluated before.
     bool refuse_expression(const SourceNode& node) {
         if (!node.is_scalar() || node.text.find("${") == std::string::npos) return false;
         diagnostics_

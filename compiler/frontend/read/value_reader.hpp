@@ -17,7 +17,7 @@ namespace dtnn::compiler {
 struct FieldScope {
     std::string what;  ///< whose fields these are: "conv2d", "training"
     Span span;         ///< where a missing field is reported
-    /// Of fields that people look for here, where they belong: "learning_rate" -> help.
+    /// The places of fields that people look for here: "learning_rate" -> help.
     std::map<std::string, std::string> elsewhere = {};
     /// Fields that are given but not in the map: neither read nor missing.
     std::set<std::string, std::less<>> given = {};

@@ -143,7 +143,7 @@ std::optional<ReadComponent> read_component(const SourceNode& node, const Field&
                               fmt::format("`{}` of {} is given {}; it takes a map of fields",
                                           name.text, field.name, describe(*fields)));
         const FieldTable& table = *field.components->find(name.text)->fields;
-        // What is given may be the value of its first field.
+        // The given value may be that of its first field.
         Diagnostics unheard;
         const bool first =
             !table.empty() && read_value(*fields, table.front(), name.text, unheard).has_value();

@@ -1,12 +1,12 @@
 #pragma once
-/// What transforms and augmentations make of a sample's shape (channels, height, width; 0:
+/// The shapes that transforms and augmentations make of a sample's (channels, height, width; 0:
 /// unknown), by their fields. False after a diagnostic: they cannot be given such samples.
 
 #include "compiler/frontend/tables/components.hpp"
 
 namespace dtnn::compiler {
 
-/// Where `size` is given, that.
+/// The shape of `size`, where it is given.
 bool sized_shape(const ReadComponent& read, Dims& shape, Diagnostics& diagnostics);
 /// `size`, or `shorter` for the shorter side.
 bool resized_shape(const ReadComponent& read, Dims& shape, Diagnostics& diagnostics);

@@ -10,7 +10,7 @@ namespace dtnn::compiler {
 /// keeps y and the source may be overwritten.
 OpBuilder elementwise_operator(const std::string& name, const char* infix, const char* derivative);
 
-/// What an operator with fields computes.
+/// The expression of an operator with fields.
 struct ElementwiseForm {
     std::string infix;  ///< over x and the names of the operator's real fields
     /// Over y and the fields, where backward is to keep y. Empty: taken symbolically, over x; then

@@ -231,7 +231,7 @@ std::string CGenerator::generate(const Loop& loop, CodeForm form) const {
     if (form == CodeForm::source) return source;
     const Scratch scratch;
     std::ofstream(scratch.file("loop.c"), std::ios::binary) << source;
-    // Nothing is contracted, nothing calls a library.
+    // The compiler contracts nothing and calls no library.
     run({compiler(), "-x", "c", "-std=gnu11", "-O2", "-ffp-contract=off", "-fno-math-errno",
          "-fPIC", "-ffreestanding", "-fno-tree-loop-distribute-patterns", "-fno-stack-protector",
          "-fno-asynchronous-unwind-tables", "-fcf-protection=none", "-w",

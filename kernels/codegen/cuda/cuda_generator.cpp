@@ -11,7 +11,7 @@
 namespace dtnn::kernels {
 namespace {
 
-/// What the terms' own text (terms.def) calls, of one number.
+/// The functions of one number that the terms' own text (terms.def) calls.
 constexpr const char* kFunctions[] = {"exp",  "expm1", "log", "log1p", "sqrt",
                                       "tanh", "atanh", "erf", "floor"};
 

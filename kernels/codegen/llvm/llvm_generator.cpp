@@ -116,7 +116,7 @@ class LoopBuilder {
         return LLVMConstVector(lanes.data(), lanes_);
     }
 
-    /// Of the sources that are read and the functions that are called.
+    /// Loads the pointers of the sources that are read and of the functions that are called.
     void load_pointers() {
         const auto pointer_at = [&](LLVMValueRef list, std::int64_t i) {
             LLVMValueRef index[] = {number(i)};
@@ -277,7 +277,7 @@ class LoopBuilder {
             LLVMValueRef bits = compare(how, x, y);
             return Value{choose(bits, every_lane(1), every_lane(0)), bits};
         };
-        // Of two the one that is `how` the other; x where it is not a number. A constant is one.
+        // The one of two that is `how` the other; x where it is not a number. A constant is one.
         const auto extreme = [&](LLVMRealPredicate ordered, LLVMRealPredicate unordered) {
             if (LLVMIsConstant(y)) return Value{choose(compare(unordered, x, y), x, y)};
             LLVMValueRef keeps =
@@ -381,7 +381,7 @@ class LlvmGenerator final : public Generator {
             throw CannotGenerate("only f32 and f64 are generated");
         if (loop.expression.instructions.size() > kMostGeneratedInstructions)
             throw CannotGenerate("the expression is too long");
-        // Of its own, so that threads do not share one.
+        // The context is the generator's own, so that threads do not share one.
         const std::unique_ptr<LLVMOpaqueContext, void (*)(LLVMContextRef)> context(
             LLVMContextCreate(), LLVMContextDispose);
         const std::unique_ptr<LLVMOpaqueModule, void (*)(LLVMModuleRef)> module(

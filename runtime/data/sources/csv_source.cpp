@@ -408,7 +408,7 @@ std::string CsvSource::name_of(Split split, std::int64_t index) const {
 }
 
 std::uint64_t CsvSource::content_hash() const {
-    // Of the text, so that it is the same whatever the numbers are kept in.
+    // The hash is of the text, so that it is the same whatever the numbers are kept in.
     ContentHash hash;
     for (const Table& table : tables_)
         hash.add(table.hash);

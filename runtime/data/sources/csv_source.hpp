@@ -19,8 +19,8 @@ namespace dtnn::runtime {
 /// column. So is a first line that should be the columns' names and is of numbers among the
 /// features, unless they count up by one, as tables have it whose columns were never named.
 ///
-/// Where the training table names its columns, the test table has them by these names, in any
-/// order, and others beside them.
+/// A source of tables. If the training table names its columns, the test table has them by these
+/// names, in any order, and others beside them.
 class CsvSource final : public SampleSource {
   public:
     struct Form {
@@ -42,9 +42,9 @@ class CsvSource final : public SampleSource {
         bool wide = false;  ///< features are kept in 64 bits
     };
 
-    /// Where labels are classes they are numbers from 0, or, if any is not, names, which are
-    /// numbered in their order. Other labels have the names of their columns. Without `test_path`
-    /// there are no test samples.
+    /// Opens the tables. Labels that are classes are numbers from 0, or, if any is not, names,
+    /// which are numbered in their order. Other labels have the names of their columns. Without
+    /// `test_path` there are no test samples.
     CsvSource(const std::string& train_path, const std::string& test_path, Form form);
 
     void load(Split split, std::int64_t index, Sample& sample) const override;

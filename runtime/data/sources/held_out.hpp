@@ -10,9 +10,9 @@
 
 namespace dtnn::runtime {
 
-/// Of N samples, all of them the train split of `all`, the first floor(N * share), at least one, of
-/// a permutation that depends on N alone are the test's, in rising order; the others stay in
-/// training.
+/// A part of `all` is held out: of N samples, all of them its train split, the first floor(N *
+/// share), at least one, of a permutation that depends on N alone are the test's, in rising order;
+/// the others stay in training.
 class HeldOut final : public SampleSource {
   public:
     /// RunError where nothing would be left to train on.

@@ -201,7 +201,7 @@ ImageLimits ImageIndex::limits() const {
 void ImageIndex::check_header(std::span<const std::uint8_t> bytes, const std::string& name) const {
     const Dims& shape = expected_.shape;
     ImageLimits limits = this->limits();
-    // Where there is one size, every other is refused as such.
+    // Every size but the one, where there is one, is refused as such.
     if (fixed()) limits.most_pixels = std::numeric_limits<std::int64_t>::max();
     const auto [height, width, channels] = read_image_header(bytes, name, limits);
     if ((shape[1] == 0 || shape[1] == height) && (shape[2] == 0 || shape[2] == width)) return;

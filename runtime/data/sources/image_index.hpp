@@ -28,7 +28,7 @@ namespace dtnn::runtime {
 /// names, so the same images in a folder and in an archive are the same dataset.
 class ImageIndex {
   public:
-    /// What the plan says.
+    /// The expectations of the plan.
     struct Expected {
         std::int64_t classes = 0;  ///< 0: any
         std::int64_t train_samples = 0;
@@ -65,7 +65,7 @@ class ImageIndex {
 
     /// A file among the images that is no image, and is expected there (image_names.hpp).
     void pass_over(const std::string& name);
-    /// What was passed over, in one sentence, if anything was.
+    /// The files that were passed over, in one sentence, if anything was.
     std::vector<std::string> notes() const;
 
     /// Orders the samples, numbers classes by their names' order, compares with what is expected,
@@ -74,14 +74,14 @@ class ImageIndex {
 
     std::int64_t size(Split split) const { return std::int64_t(of(split).size()); }
     std::int32_t label(Split split, std::int64_t index) const { return at(split, index).label; }
-    /// What messages call a sample.
+    /// The name that messages have for a sample.
     std::string name_of(Split split, std::int64_t index) const;
     /// The image's file, or its first `most` bytes; read into `room` unless it is kept.
     std::span<const std::uint8_t> bytes(
         Split split, std::int64_t index, std::vector<std::uint8_t>& room,
         std::int64_t most = std::numeric_limits<std::int64_t>::max()) const;
-    /// What the headers of some of the images say, spread over all. Their shape: colours where any
-    /// has them; height and width, or zeros where they differ.
+    /// The extents that the headers of some of the images say, spread over all. Their shape:
+    /// colours where any has them; height and width, or zeros where they differ.
     struct Extents {
         Dims shape;
         std::int64_t pixels = 0;  ///< height times width of the largest

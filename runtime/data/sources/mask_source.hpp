@@ -13,7 +13,7 @@
 
 namespace dtnn::runtime {
 
-/// What a mask's numbers are the classes of.
+/// The classes of a mask's numbers.
 class MaskValues {
   public:
     /// `values`: the number of every class, in their order; empty: a number is its class.
@@ -33,7 +33,7 @@ class MaskValues {
     std::array<std::int32_t, 256> class_of_{};  ///< or kNone, or plan::kIgnoredLabel
 };
 
-/// Where the images and masks of a dataset lie: PATH/SPLIT/IMAGES/STEM.EXT and
+/// The folders of the images and masks of a dataset: PATH/SPLIT/IMAGES/STEM.EXT and
 /// PATH/SPLIT/MASKS/STEM.png, a mask for every image. SPLIT "." is PATH itself.
 struct MaskFolders {
     std::string train = "train";

@@ -13,7 +13,7 @@ namespace {
 
 namespace philox = kernels::philox;
 
-/// What the streams of Purpose::data are for; Digits uses the first two likewise.
+/// The streams of Purpose::data; Digits uses the first two likewise.
 constexpr std::uint64_t kTrainStream = 0, kTestStream = 1, kPatternStream = 2;
 constexpr std::uint64_t kTrainClassStream = 3, kTestClassStream = 4;
 constexpr float kContrast = 0.3f;

@@ -35,7 +35,7 @@ double total(const std::vector<MeasuredStep>& steps) {
     return seconds;
 }
 
-/// What spec names allow: letters, digits, `_`, `-` and `.`, a letter first.
+/// The characters that spec names allow: letters, digits, `_`, `-` and `.`, a letter first.
 std::string spec_name(std::string text) {
     for (char& c : text)
         if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '-') c = '_';

@@ -60,7 +60,7 @@ std::vector<MeasuredStep> measure_steps(const plan::Plan& plan, int threads, dou
 /// and cropped.
 double measure_decoding();
 
-/// What reductions over the ranks take: bytes and seconds, smallest first.
+/// The times of reductions over the ranks: bytes and seconds, smallest first.
 struct MeasuredRanks {
     int rank = 0;
     int ranks = 1;

@@ -1,5 +1,6 @@
 #pragma once
-/// What `dtnnc calibrate --target cuda` measures of a device, and the figures that it makes of it.
+/// The measurements of a device by `dtnnc calibrate --target cuda`, and the figures that it makes
+/// of it.
 
 #include <functional>
 #include <memory>
@@ -28,7 +29,7 @@ std::vector<MeasuredProgram> measure_device(const std::vector<plan::Plan>& probe
 /// The figures with which forecasts take as long as was measured, of probes in the order of
 /// device_probes; a rate that the times do not show is 0.
 plan::Gpus fit_device(const std::vector<MeasuredProgram>& measured);
-/// What a forecast says of the training program's steps.
+/// The forecast for the training program's steps.
 double program_seconds(const plan::Plan& plan, const plan::Machine& machine);
 
 }  // namespace dtnn::tools

@@ -17,7 +17,7 @@ namespace {
 
 /// Steps that move no more than this show what a step costs that does nothing.
 constexpr std::int64_t kIdleBytes = 2048;
-/// Of a step's time at least so much is computing, whatever its bytes would take: they may have
+/// The least share of a step's time that is computing, whatever its bytes would take: they may have
 /// been in the caches.
 constexpr double kLeastComputing = 0.3;
 
@@ -99,7 +99,7 @@ ReductionFit fit_reduction(int ranks, const std::vector<std::pair<std::int64_t, 
         fit.latency = (at * bb - bt * ab) / determinant;
         fit.bandwidth = determinant / (bt * aa - at * ab);
     }
-    // Of times that are no line: the smallest is latency, the largest bandwidth.
+    // Times that are no line give these: the smallest is latency, the largest bandwidth.
     if (!(fit.latency > 0)) fit.latency = times.front().second / rounds;
     if (!(fit.bandwidth > 0))
         fit.bandwidth = share * double(times.back().first) / times.back().second;

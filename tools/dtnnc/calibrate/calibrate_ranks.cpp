@@ -1,4 +1,4 @@
-// What reductions take between the ranks that calibration was started with.
+// The times of reductions between the ranks that calibration was started with.
 
 #include <unistd.h>
 

@@ -31,7 +31,7 @@ using kernels::KernelInfo;
 
 /// Others may take so much of the cores' time on a machine that is called idle.
 constexpr double kMostOthers = 0.05;
-/// What was measured is written this often, so that a long tuning that is ended is not lost.
+/// The measurements are written this often, so that a long tuning that is ended is not lost.
 constexpr double kSecondsBetweenFiles = 10;
 
 /// Steps that are one problem.
@@ -113,7 +113,7 @@ class KernelTuner {
                 ++known_;
                 continue;
             }
-            // Where the times cannot be kept, that is known before they are measured.
+            // Times that cannot be kept are known to be so before they are measured.
             if (measured_ == 0) add_to_tuning_file(file_, {});
             measure(task);
             if (since_file.seconds() < kSecondsBetweenFiles) continue;
@@ -213,7 +213,7 @@ int write_tuned_plan(const TuneKernelsCommand& command, const TuningFile& file) 
     compile.tuning = file.path;
     compiler::Diagnostics diagnostics;
     const auto plan = compile_spec(command.source, compile, command.common, diagnostics);
-    // What it warns of was said when the plan was compiled without the times.
+    // The warnings were given when the plan was compiled without the times.
     if (!plan) return print_diagnostics(diagnostics, command.common);
     write_file(command.output, plan::to_json(*plan));
     tell_written(command.output);

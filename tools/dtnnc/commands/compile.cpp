@@ -61,7 +61,7 @@ int compile(const std::string& spec, const std::string& output, const CompileCom
     return 0;
 }
 
-/// Of passes that may be left out, or of all.
+/// The names of the passes that may be left out, or of all.
 std::vector<std::string> pass_names(bool optional) {
     std::vector<std::string> names;
     if (!optional) names.emplace_back("forward");

@@ -36,7 +36,7 @@ struct ForecastCommand {
 constexpr int kMostRanks = 1'000'000;
 constexpr std::size_t kMostRows = 1000;
 
-/// Of a spec with the workspaces of as many threads as are asked for.
+/// The plan of a spec with the workspaces of as many threads as are asked for.
 std::optional<plan::Plan> plan_of(const std::string& source, int threads,
                                   const CommonOptions& options,
                                   compiler::Diagnostics& diagnostics) {

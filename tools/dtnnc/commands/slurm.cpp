@@ -52,7 +52,7 @@ void check_constraint(const std::string& text) {
             shell_quoted(text)));
 }
 
-/// What the machine says where the option says nothing.
+/// Takes what the machine says where the option says nothing.
 void take_from_machine(const plan::Machine& machine, SlurmCommand& command) {
     for (const auto& [name, into] : {std::pair<const char*, std::string*>{"setup", &command.setup},
                                      {"constraint", &command.constraint},

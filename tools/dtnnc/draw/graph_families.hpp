@@ -15,7 +15,7 @@ struct FamilyStyle {
 };
 
 const std::vector<FamilyStyle>& families();  ///< in the order of the legend
-/// Of a layer's or a step's operator.
+/// The family of a layer's or a step's operator.
 const FamilyStyle& family_of(std::string_view op);
 const FamilyStyle& family_named(std::string_view name);
 

@@ -41,7 +41,7 @@ main svg { display: block; margin: 0 auto; }
 .graph > polygon { fill: none; stroke: none; }
 )css";
 
-/// Of what Graphviz has drawn, wherever it stands.
+/// The style of what Graphviz has drawn, wherever it stands.
 constexpr const char* kDrawingStyle = R"css(
 .cluster > path { fill: var(--box); stroke: var(--rule); }
 .cluster > path[fill="#eef0f4"] { fill: var(--inner); }

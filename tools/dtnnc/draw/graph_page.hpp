@@ -11,7 +11,8 @@ namespace dtnn::tools {
 /// `svg` is what Graphviz made of the drawing, which has no title of its own.
 std::string graph_page(const Drawing& drawing, const std::string& svg);
 
-/// What Graphviz made of a drawing with a title, with a dark set of colours beside its own.
+/// The picture that Graphviz made of a drawing with a title, with a dark set of colours beside its
+/// own.
 std::string graph_picture(const std::string& svg);
 
 }  // namespace dtnn::tools

@@ -9,7 +9,7 @@
 
 namespace dtnn::tools {
 
-/// Of the operator NAME of the model, or of a job's model, in FILE; its loss, where that is a
+/// Explains the operator NAME of the model, or of a job's model, in FILE; its loss, where that is a
 /// formula, is called loss. Nothing after diagnostics, or with the reason in `mistake`.
 std::optional<Topic> explain_formula(const std::string& file, const std::string& name,
                                      const CommonOptions& options,

@@ -13,7 +13,7 @@ std::string explain_plan_text(const plan::Plan& plan, const std::string& word);
 /// The same as one JSON document.
 std::string explain_plan_json(const plan::Plan& plan, const std::string& word);
 
-/// What other mathematics would gain on the plan's machine, by the rates that were measured there:
+/// The gain of other mathematics on the plan's machine, by the rates that were measured there:
 /// `compute: bf16_products`. Empty: nothing, or nothing is known.
 std::string precision_advice(const plan::Plan& plan);
 

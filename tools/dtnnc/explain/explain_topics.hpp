@@ -13,7 +13,7 @@ struct Topic {
     std::string text;   ///< the whole explanation, its first line included
 };
 
-/// What the word names: several things when it is both an operator and a loss, say; empty when
+/// The topics that the word names: several when it is both an operator and a loss, say; empty when
 /// nothing is named so. Diagnostics and passes may be written with dashes or underscores.
 std::vector<Topic> topics_of(const std::string& word);
 

@@ -1,5 +1,6 @@
 #pragma once
-/// What is switched off like an optional pass, but is no rewrite of the graph.
+/// The assignment of storage, which is switched off like an optional pass, but is no rewrite of the
+/// graph.
 
 #include "compiler/passes/pass.hpp"
 

@@ -23,7 +23,7 @@ struct SlurmCommand {
     int at_once = 0;           ///< most jobs of an array that run at a time; 0: Slurm's choice
 };
 
-/// What the ranks of a run ask Slurm for.
+/// The request of a run's ranks to Slurm.
 struct SlurmRequest {
     int ranks = 1;
     int threads = 1;

@@ -68,7 +68,7 @@ Sweep parse_sweep(const std::string& text) {
     return sweep;
 }
 
-/// What every file system and shell takes as it is.
+/// The text as every file system and shell takes it.
 std::string safe(std::string_view text) {
     std::string result;
     for (const char c : text) {
