@@ -35,6 +35,23 @@ ReferencePage initializers_page() {
     return page;
 }
 
+/// An example of one line goes on where the text before it ends.
+std::string example_text(std::string_view example) {
+    if (example.find_first_of("\n`") == std::string_view::npos)
+        return fmt::format(" Such as: `{}`", example);
+    return fmt::format("\n\n```text\n{}\n```", example);
+}
+
+std::string codes_text(bool lints) {
+    std::string text;
+    for (const CodeInfo& code : all_codes())
+        if (code.lint == lints)
+            text += fmt::format("\n## {}\n\n{}{}{}\n\nWhat to do: {}\n", dashed(code.name),
+                                code.meaning, lints ? "" : " " + severity_text(code),
+                                example_text(code.example), code.mend);
+    return text;
+}
+
 ReferencePage diagnostics_page() {
     ReferencePage page{"diagnostics.md", "Shared lists", "diagnostics",
                        "what every message means, what provokes it, what to do", ""};
@@ -42,14 +59,20 @@ ReferencePage diagnostics_page() {
         "{}\n# Diagnostics\n\nThe word in brackets at the end of a message is its code: "
         "`[unknown-field]`. `dtnnc explain CODE` says the same as this page. The exit code of "
         "`dtnnc` is the largest of the codes': 2 the command line, 3 a spec is invalid, 4 the "
-        "plan does not fit the memory budget, 5 plan and machine do not match. Lints are warnings "
-        "about what is sound and probably not meant: `--strict` makes them errors, `--allow CODE` "
-        "silences one, and so does `allow: [CODE]` in a job, a model, a dataset or a training.\n",
-        kGeneratedLine);
-    for (const CodeInfo& code : all_codes())
-        page.text += fmt::format("\n## {}\n\n{} {}\n\n```text\n{}\n```\n\nWhat to do: {}\n",
-                                 dashed(code.name), code.meaning, severity_text(code), code.example,
-                                 code.mend);
+        "plan does not fit the memory budget, 5 plan and machine do not match. Warnings have [a "
+        "page of their own](lints.md).\n{}",
+        kGeneratedLine, codes_text(false));
+    return page;
+}
+
+ReferencePage lints_page() {
+    ReferencePage page{"lints.md", "Shared lists", "lints",
+                       "what is sound and probably not meant, and how to silence it", ""};
+    page.text = fmt::format(
+        "{}\n# Lints\n\nLints are warnings about what is sound and probably not meant: `--strict` "
+        "makes them errors, `--allow CODE` silences one, and so does `allow: [CODE]` in a job, a "
+        "model, a dataset or a training. `dtnnc explain CODE` says the same as this page.\n{}",
+        kGeneratedLine, codes_text(true));
     return page;
 }
 
@@ -76,6 +99,7 @@ std::vector<ReferencePage> reference_pages(const DescribeTraining& training) {
     append(block_pages());
     pages.push_back(initializers_page());
     pages.push_back(diagnostics_page());
+    pages.push_back(lints_page());
     return pages;
 }
 

@@ -103,9 +103,10 @@ TEST_CASE("there is a page for every kind, operator and block, and the index has
         for (const Field& field : op(name).fields)
             CHECK(page->text.find("| `" + std::string(field.name) + "` |") != std::string::npos);
     }
-    const std::string& diagnostics = page_of(pages, "diagnostics.md")->text;
-    for (const CodeInfo& code : all_codes())
-        CHECK(diagnostics.find("## " + dashed(code.name) + "\n") != std::string::npos);
+    for (const CodeInfo& code : all_codes()) {
+        const std::string& page = page_of(pages, code.lint ? "lints.md" : "diagnostics.md")->text;
+        CHECK(page.find("## " + dashed(code.name) + "\n") != std::string::npos);
+    }
     const std::string& initializers = page_of(pages, "initializers.md")->text;
     for (const std::string_view name : initializer_names())
         CHECK(initializers.find("## `" + std::string(name) + "`\n") != std::string::npos);
