@@ -212,7 +212,7 @@ TEST_CASE("many that write and read at once see whole entries or none") {
 TEST_CASE("code is made once, found by the next run, and made again where what is kept is none") {
     // One that returns at once.
     std::string mistake;
-    const runtime::Plugin plugin = runtime::open_plugin(kernels::kCodegenLibrary);
+    const Plugin plugin = open_plugin(kernels::kCodegenLibrary);
     if (plugin.handle == nullptr) {
         MESSAGE("skipped: no LLVM here (Debian: llvm-19-dev)");
         return;

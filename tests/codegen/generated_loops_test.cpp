@@ -30,7 +30,7 @@ constexpr int kSources = 4;
 /// Null, and the reason said, where this build has none.
 const Generator* generator() {
     static const Generator* const found = []() -> const Generator* {
-        const runtime::Plugin plugin = runtime::open_plugin(kCodegenLibrary);
+        const Plugin plugin = open_plugin(kCodegenLibrary);
         if (plugin.handle == nullptr) return nullptr;
         return runtime::plugin_function<Generator*()>(plugin, kCodegenOpenEntry)();
     }();

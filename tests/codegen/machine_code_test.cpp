@@ -21,7 +21,7 @@ namespace {
 /// LLVM.
 std::string object() {
     static const std::string made = [] {
-        const runtime::Plugin plugin = runtime::open_plugin(kCodegenLibrary);
+        const Plugin plugin = open_plugin(kCodegenLibrary);
         if (plugin.handle == nullptr) return std::string();
         const auto* const generator =
             runtime::plugin_function<Generator*()>(plugin, kCodegenOpenEntry)();

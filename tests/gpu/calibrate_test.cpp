@@ -7,7 +7,7 @@
 
 #include "runtime/device/cuda/cuda_device.hpp"
 #include "tests/gpu/host_api.hpp"
-#include "tools/dtnnc/calibrate/calibrate_devices.hpp"
+#include "tools/dtnnc_runtime/calibrate/calibrate_devices.hpp"
 
 namespace dtnn::calibrate_device_test {
 namespace {

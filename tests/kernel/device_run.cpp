@@ -31,7 +31,7 @@ struct Opened {
 
     Opened() {
         try {
-            const runtime::Plugin plugin = runtime::open_plugin(kLibrary);
+            const Plugin plugin = open_plugin(kLibrary);
             if (plugin.handle == nullptr) {
                 problem = plugin.refused.empty() ? fmt::format("{} was not built", kLibrary)
                                                  : plugin.refused;

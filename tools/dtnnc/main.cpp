@@ -19,6 +19,7 @@
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
+#include "tools/dtnnc/runtime_library.hpp"
 #include "tools/dtnnc/standard_input.hpp"
 
 namespace {
@@ -105,6 +106,8 @@ int main(int argc, char** argv) {
         return report(ExitCode::usage, error.what());
     } catch (const PlanError& error) {
         return report(ExitCode::mismatch, error.what());
+    } catch (const NoRuntimeLibrary& error) {
+        return report(failed, fmt::format("{}\nhelp: {}", error.what(), error.help()));
     } catch (const ClosedOutput&) {
         return int(failed);
     } catch (const OutputError& error) {

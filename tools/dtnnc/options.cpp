@@ -9,11 +9,23 @@
 #include "base/spec_folders.hpp"
 #include "base/standard_input.hpp"
 #include "compiler/frontend/compose/spec_files.hpp"
-#include "tools/dtnnc/find_data.hpp"
 #include "tools/dtnnc/output.hpp"
+#include "tools/dtnnc/runtime_library.hpp"
 #include "tools/dtnnc/standard_input.hpp"
 
 namespace dtnn::tools {
+namespace {
+
+/// Looks into the files of a dataset, where the runtime's readers are here.
+std::optional<compiler::DataFault> find_data(plan::Dataset& dataset) {
+    try {
+        return runtime_library().find_data(dataset);
+    } catch (const NoRuntimeLibrary& error) {
+        return compiler::DataFault{error.what(), error.help()};
+    }
+}
+
+}  // namespace
 
 void declare_format(OptionList& list, CommonOptions& options,
                     const std::vector<std::string>& formats) {
@@ -73,7 +85,7 @@ compiler::LoadOptions load_options(const CommonOptions& options) {
                                           : fmt::format("there are {}", fmt::join(names, ", "))));
     }
     compiler::LoadOptions load{options.spec_path, options.settings, {},          options.ranks,
-                               find_data(),       options.allow,    options.lint};
+                               find_data,         options.allow,    options.lint};
     if (standard_input_was_read()) load.texts.emplace(kStandardInput, standard_input());
     return load;
 }

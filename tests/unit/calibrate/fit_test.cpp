@@ -9,7 +9,7 @@
 
 #include "plan/forecast/rates.hpp"
 #include "plan/rules/exchange_model.hpp"
-#include "tools/dtnnc/calibrate/calibrate.hpp"
+#include "tools/dtnnc_runtime/calibrate/calibrate.hpp"
 
 namespace dtnn::tools::fit_test {
 namespace {

@@ -1,9 +1,8 @@
-#include "tools/dtnnc/calibrate/calibrate.hpp"
-
 #include <memory>
 
 #include "tools/command_line/command.hpp"
 #include "tools/dtnnc/output.hpp"
+#include "tools/dtnnc/runtime_library.hpp"
 
 namespace dtnn::tools {
 
@@ -23,7 +22,7 @@ std::function<int()> declare_calibrate(OptionList& list) {
     return [command] {
         if (command->target != "cpu" && command->target != "cuda")
             throw UsageError("--target " + command->target + ": it is cpu or cuda");
-        return calibrate(*command);
+        return runtime_library().calibrate(*command);
     };
 }
 

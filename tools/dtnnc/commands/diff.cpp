@@ -2,19 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
 #include "compiler/frontend/read/resolve_spec.hpp"
-#include "runtime/base/run_error.hpp"
-#include "runtime/report/comparison_page.hpp"
-#include "runtime/report/comparison_table.hpp"
-#include "runtime/report/run_comparison.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
-#include "tools/dtnnc/same_samples.hpp"
+#include "tools/dtnnc/runtime_library.hpp"
 
 namespace dtnn::tools {
 
@@ -53,6 +50,22 @@ std::optional<plan::Plan> compile_like(const std::string& spec, const plan::Plan
     return plan;
 }
 
+/// Settles what only the samples can: see RuntimeLibrary::settle_samples.
+void read_samples(const plan::Plan& a, const plan::Plan& b, const DiffArguments& given,
+                  std::vector<plan::Change>& changes) {
+    const auto unread = [](plan::Change& change) {
+        return change.meaning == plan::Meaning::unread;
+    };
+    if (std::none_of(changes.begin(), changes.end(), unread)) return;
+    try {
+        runtime_library().settle_samples(a, b, given.a, given.b, changes);
+    } catch (const NoRuntimeLibrary& error) {
+        for (plan::Change& change : changes)
+            if (unread(change))
+                change.reason = fmt::format("the datasets cannot be read here: {}", error.what());
+    }
+}
+
 int diff(const DiffArguments& given) {
     const std::string &a = given.a, &b = given.b;
     const CommonOptions& options = given.common;
@@ -77,7 +90,7 @@ int diff(const DiffArguments& given) {
         first = compile_like(a, &*second, options);
     if (!first) return kTrouble;
     std::vector<plan::Change> changes = plan::diff(*first, *second);
-    if (given.data) settle_samples(*first, *second, a, b, changes);
+    if (given.data) read_samples(*first, *second, given, changes);
     if (given.quiet) return changes.empty() ? 0 : 1;
     if (options.format == "json")
         write_stdout(plan::diff_json(changes, given.summary));
@@ -91,22 +104,8 @@ int diff(const DiffArguments& given) {
 int diff_runs(const DiffArguments& given) {
     const CommonOptions& options = given.common;
     refuse_spec_options(options, given.a);
-    try {
-        const runtime::Comparison comparison = runtime::compare_runs(runtime::find_runs({given.a}));
-        if (!given.page.empty())
-            write_file(given.page, runtime::comparison_page(comparison, given.page));
-        const std::string differences = runtime::differences_text(comparison);
-        if (given.quiet) return comparison.differences.empty() ? 0 : 1;
-        write_stdout(options.format == "json"  ? runtime::comparison_json(comparison)
-                     : options.format == "csv" ? runtime::comparison_csv(comparison)
-                                               : differences + (differences.empty() ? "" : "\n") +
-                                                     runtime::comparison_text(comparison));
-        return comparison.differences.empty() ? 0 : 1;
-    } catch (const runtime::RunError& error) {
-        write_stderr(fmt::format("dtnnc: {}\n{}", error.what(),
-                                 error.help().empty() ? "" : "help: " + error.help() + "\n"));
-        return kTrouble;
-    }
+    return runtime_library().compare_runs({given.a, given.page, given.quiet, options.format},
+                                          kTrouble);
 }
 
 /// The plan of a run, where the folder of a run is named.

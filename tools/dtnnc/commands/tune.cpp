@@ -2,9 +2,8 @@
 
 #include "compiler/driver/target.hpp"
 #include "tools/command_line/command.hpp"
-#include "tools/dtnnc/calibrate/tune_kernels.hpp"
-#include "tools/dtnnc/calibrate/tune_plan.hpp"
 #include "tools/dtnnc/output.hpp"
+#include "tools/dtnnc/runtime_library.hpp"
 #include "tools/dtnnc/standard_input.hpp"
 
 namespace dtnn::tools {
@@ -23,16 +22,16 @@ int tune(const TuneArguments& given) {
             refuse_spec_options(kernels.common, kernels.source);
             if (kernels.output.empty() && is_standard_input(kernels.source))
                 throw UsageError("-o: the tuned plan of standard input needs a name");
-            TuneCommand engines{kernels.source, kernels.output};
+            TuneEnginesCommand engines{kernels.source, kernels.output};
             if (given.repeats > 0) engines.repeats = given.repeats;
-            return tune_plan(engines);
+            return runtime_library().tune_engines(engines);
         }
     } else if (kernels.compile.options.device != "cpu") {
         throw UsageError("--target: engines of a device are chosen in a plan\nhelp: compile " +
                          kernels.source + " and tune the plan");
     }
     if (given.repeats > 0) kernels.calls = given.repeats;
-    return tune_kernels(kernels);
+    return runtime_library().tune_kernels(kernels);
 }
 
 std::function<int()> declare_tune(OptionList& list) {

@@ -1,21 +1,19 @@
-#include "tools/dtnnc/calibrate/tune_plan.hpp"
+#include "tools/dtnnc_runtime/calibrate/tune_engines.hpp"
 
 #include <fmt/format.h>
 
 #include "base/quantity_text.hpp"
 #include "base/table.hpp"
 #include "plan/json/json.hpp"
-#include "runtime/base/run_error.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/exec/tune.hpp"
-#include "tools/dtnnc/find_data.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
 
 namespace dtnn::tools {
 namespace {
 
-std::string output_of(const TuneCommand& command) {
+std::string output_of(const TuneEnginesCommand& command) {
     if (!command.output.empty()) return command.output;
     std::string path = command.plan;
     if (path.ends_with(".json")) path.resize(path.size() - 5);
@@ -35,18 +33,14 @@ std::string table_of(const std::vector<runtime::TunedSteps>& all) {
 
 }  // namespace
 
-int tune_plan(const TuneCommand& command) {
+int tune_engines(const TuneEnginesCommand& command) {
     plan::Plan plan = load_plan(command.plan);
-    try {
-        const auto device = runtime::open_device(plan.target.device, 1);
-        const std::vector<runtime::TunedSteps> all = runtime::tune(plan, *device, command.repeats);
-        const std::string path = output_of(command);
-        write_file(path, plan::to_json(plan));
-        write_stdout(table_of(all));
-        tell_written(path);
-    } catch (const runtime::RunError& error) {
-        return print_run_error(error);
-    }
+    const auto device = runtime::open_device(plan.target.device, 1);
+    const std::vector<runtime::TunedSteps> all = runtime::tune(plan, *device, command.repeats);
+    const std::string path = output_of(command);
+    write_file(path, plan::to_json(plan));
+    write_stdout(table_of(all));
+    tell_written(path);
     return 0;
 }
 

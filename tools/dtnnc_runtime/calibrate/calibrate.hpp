@@ -7,18 +7,12 @@
 #include <vector>
 
 #include "plan/plan.hpp"
+#include "tools/dtnnc/runtime_library.hpp"
 
 namespace dtnn::tools {
 
-struct CalibrateCommand {
-    std::string output = "machine.yaml";  ///< "-": standard output
-    std::string name;                     ///< of the machine; empty: the host's
-    double seconds = 30;                  ///< about as long it measures
-    bool ranks = false;                   ///< reductions between the ranks it was started with
-    std::string target = "cpu";           ///< "cuda": a device of this machine, too
-};
-
-/// Writes a machine's spec with what was measured, and says what that was on standard error.
+/// Writes a machine's spec with what was measured, and says what that was on standard error. Throws
+/// RunError.
 int calibrate(const CalibrateCommand& command);
 
 /// A step of a training program and the least time it took.

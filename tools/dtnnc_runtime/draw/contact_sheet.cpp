@@ -1,4 +1,4 @@
-#include "tools/dtnnc/draw/contact_sheet.hpp"
+#include "tools/dtnnc_runtime/draw/contact_sheet.hpp"
 
 #include <fmt/format.h>
 #include <png.h>
@@ -12,8 +12,8 @@
 
 #include "runtime/data/sampler.hpp"
 #include "runtime/data/transforms/sample_chain.hpp"
-#include "tools/dtnnc/draw/small_font.hpp"
 #include "tools/dtnnc/output.hpp"
+#include "tools/dtnnc_runtime/draw/small_font.hpp"
 
 namespace dtnn::tools {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/dtnnc/draw/small_font.hpp"
+#include "tools/dtnnc_runtime/draw/small_font.hpp"
 
 namespace dtnn::tools {
 namespace {

@@ -1,7 +1,7 @@
 // What calibration measures of a device: whole programs, because their steps are one launch, on
 // networks that each show one of its figures.
 
-#include "tools/dtnnc/calibrate/calibrate_devices.hpp"
+#include "tools/dtnnc_runtime/calibrate/calibrate_devices.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "tools/dtnnc/find_data.hpp"
+#include "tools/dtnnc_runtime/find_data.hpp"
 
 #include <fmt/format.h>
 
@@ -165,15 +165,13 @@ class SpecWriter {
 
 }  // namespace
 
-compiler::FindData find_data() {
-    return [](plan::Dataset& dataset) -> std::optional<compiler::DataFault> {
-        try {
-            runtime::find_in_files(dataset);
-            return std::nullopt;
-        } catch (const runtime::RunError& error) {
-            return compiler::DataFault{error.what(), error.help()};
-        }
-    };
+std::optional<compiler::DataFault> find_data(plan::Dataset& dataset) {
+    try {
+        runtime::find_in_files(dataset);
+        return std::nullopt;
+    } catch (const runtime::RunError& error) {
+        return compiler::DataFault{error.what(), error.help()};
+    }
 }
 
 bool is_data(const std::string& path) {

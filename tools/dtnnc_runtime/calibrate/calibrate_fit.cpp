@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "plan/forecast/rates.hpp"
-#include "tools/dtnnc/calibrate/calibrate.hpp"
+#include "tools/dtnnc_runtime/calibrate/calibrate.hpp"
 
 namespace dtnn::tools {
 namespace {

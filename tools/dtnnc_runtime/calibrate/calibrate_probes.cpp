@@ -16,7 +16,7 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/data/pipeline.hpp"
 #include "runtime/train/session.hpp"
-#include "tools/dtnnc/calibrate/calibrate.hpp"
+#include "tools/dtnnc_runtime/calibrate/calibrate.hpp"
 
 namespace dtnn::tools {
 namespace {

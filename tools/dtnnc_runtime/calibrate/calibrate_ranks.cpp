@@ -13,7 +13,7 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/comm/communicator.hpp"
 #include "runtime/comm/open.hpp"
-#include "tools/dtnnc/calibrate/calibrate.hpp"
+#include "tools/dtnnc_runtime/calibrate/calibrate.hpp"
 
 namespace dtnn::tools {
 namespace {

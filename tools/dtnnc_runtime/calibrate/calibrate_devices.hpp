@@ -8,7 +8,7 @@
 
 #include "plan/plan.hpp"
 #include "runtime/device/device.hpp"
-#include "tools/dtnnc/calibrate/calibrate.hpp"
+#include "tools/dtnnc_runtime/calibrate/calibrate.hpp"
 
 namespace dtnn::tools {
 

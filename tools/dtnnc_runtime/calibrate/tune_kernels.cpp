@@ -1,4 +1,4 @@
-#include "tools/dtnnc/calibrate/tune_kernels.hpp"
+#include "tools/dtnnc_runtime/calibrate/tune_kernels.hpp"
 
 #include <fmt/format.h>
 
@@ -14,10 +14,8 @@
 #include "plan/json/json.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/other_load.hpp"
-#include "runtime/base/run_error.hpp"
 #include "runtime/exec/measure_kernels.hpp"
 #include "runtime/exec/step_problem.hpp"
-#include "tools/dtnnc/find_data.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/tuning_file.hpp"
 
@@ -252,26 +250,22 @@ int tune_kernels(const TuneKernelsCommand& command) {
             "there is no place for the history of tuning\nhelp: name a file by --tuning");
     std::vector<Task> tasks = tasks_of(*plan);
     const runtime::Stopwatch watch;
-    try {
-        KernelTuner tuner(file, command, plan->target.threads);
-        tuner.run(tasks);
-        const Outcome outcome = print(tasks);
+    KernelTuner tuner(file, command, plan->target.threads);
+    tuner.run(tasks);
+    const Outcome outcome = print(tasks);
+    write_stderr(fmt::format(
+        "{} problems with several kernels: {} measured in {}, {} known before; history "
+        "{}\n"
+        "{} get another kernel than without tuning; in these steps a training step takes {} "
+        "instead of {}\n",
+        tasks.size(), tuner.measured(), elapsed_time_text(watch.seconds()), tuner.known(),
+        file.path, outcome.changed, time_text(outcome.chosen), time_text(outcome.usual)));
+    if (tuner.others() > kMostOthers)
         write_stderr(fmt::format(
-            "{} problems with several kernels: {} measured in {}, {} known before; history "
-            "{}\n"
-            "{} get another kernel than without tuning; in these steps a training step takes {} "
-            "instead of {}\n",
-            tasks.size(), tuner.measured(), elapsed_time_text(watch.seconds()), tuner.known(),
-            file.path, outcome.changed, time_text(outcome.chosen), time_text(outcome.usual)));
-        if (tuner.others() > kMostOthers)
-            write_stderr(fmt::format(
-                "warning: the machine was not idle: at times others took {:.0f} % of the cores' "
-                "time\nhelp: what was measured meanwhile is marked, and measured again by the next "
-                "`dtnnc tune`\n",
-                100 * tuner.others()));
-    } catch (const runtime::RunError& error) {
-        return print_run_error(error);
-    }
+            "warning: the machine was not idle: at times others took {:.0f} % of the cores' "
+            "time\nhelp: what was measured meanwhile is marked, and measured again by the next "
+            "`dtnnc tune`\n",
+            100 * tuner.others()));
     return command.output.empty() ? 0 : write_tuned_plan(command, file);
 }
 

@@ -15,8 +15,8 @@ class RunError;
 
 namespace dtnn::tools {
 
-/// The functions by which the compiler looks into a dataset's files: the runtime's readers.
-compiler::FindData find_data();
+/// Looks into a dataset's files with the runtime's readers, as compiler::FindData.
+std::optional<compiler::DataFault> find_data(plan::Dataset& dataset);
 
 /// Whether the path is data rather than a spec or a plan: a folder, a table, an archive.
 bool is_data(const std::string& path);

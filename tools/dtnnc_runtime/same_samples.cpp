@@ -1,8 +1,7 @@
-#include "tools/dtnnc/same_samples.hpp"
+#include "tools/dtnnc_runtime/same_samples.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "runtime/base/run_error.hpp"
@@ -36,7 +35,6 @@ void settle_samples(const plan::Plan& a, const plan::Plan& b, const std::string&
     const auto open = [](const plan::Change& change) {
         return change.meaning == plan::Meaning::unread;
     };
-    if (std::none_of(changes.begin(), changes.end(), open)) return;
     const Content s = content_of(a, name_a);
     const Content t = s.fault.empty() ? content_of(b, name_b) : Content();
     for (plan::Change& change : changes) {

@@ -1,4 +1,4 @@
-#include "tools/dtnnc/calibrate/calibrate.hpp"
+#include "tools/dtnnc_runtime/calibrate/calibrate.hpp"
 
 #include <fmt/format.h>
 
@@ -18,12 +18,10 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/base/environment.hpp"
 #include "runtime/base/machine.hpp"
-#include "runtime/base/run_error.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/exec/roofs.hpp"
-#include "tools/dtnnc/calibrate/calibrate_devices.hpp"
-#include "tools/dtnnc/find_data.hpp"
 #include "tools/dtnnc/output.hpp"
+#include "tools/dtnnc_runtime/calibrate/calibrate_devices.hpp"
 
 namespace dtnn::tools {
 namespace {
@@ -194,38 +192,34 @@ std::string machine_spec(const plan::Machine& machine, const std::vector<std::st
 }
 
 int calibrate(const CalibrateCommand& command) {
-    try {
-        // Before the kernels: ranks that wait would take their cores.
-        MeasuredRanks ranks;
-        if (command.ranks) ranks = measure_ranks();
-        if (ranks.rank != 0) return 0;
-        std::vector<std::string> facts;
-        plan::Gpus gpus;
-        if (command.target == "cuda") {
-            // First, so that a machine without one says so at once.
-            const auto open = [] { return runtime::open_device("cuda", 1); };
-            static_cast<void>(open());
-            gpus = fit_device(measure_device(device_probes(), open, command.seconds));
-            facts.emplace_back(
-                "gpus: one was measured; how many there are, their memory and what the driver "
-                "takes of it are to be filled in");
-        }
-        plan::Machine machine = measured_machine(command, facts);
-        machine.gpus = gpus;
-        add_reductions(ranks, machine, facts);
-        const std::string text = machine_spec(machine, facts);
-        if (command.output == "-") {
-            write_stdout(text);
-        } else {
-            write_file(command.output, text);
-            tell_written(
-                command.output,
-                fmt::format("{} cores, {} of products, {} of convolutions a core", machine.cores,
-                            compiler::quantity_text(machine.product_rate, "flop/s"),
-                            compiler::quantity_text(machine.convolution_rate, "flop/s")));
-        }
-    } catch (const runtime::RunError& error) {
-        return print_run_error(error);
+    // Before the kernels: ranks that wait would take their cores.
+    MeasuredRanks ranks;
+    if (command.ranks) ranks = measure_ranks();
+    if (ranks.rank != 0) return 0;
+    std::vector<std::string> facts;
+    plan::Gpus gpus;
+    if (command.target == "cuda") {
+        // First, so that a machine without one says so at once.
+        const auto open = [] { return runtime::open_device("cuda", 1); };
+        static_cast<void>(open());
+        gpus = fit_device(measure_device(device_probes(), open, command.seconds));
+        facts.emplace_back(
+            "gpus: one was measured; how many there are, their memory and what the driver "
+            "takes of it are to be filled in");
+    }
+    plan::Machine machine = measured_machine(command, facts);
+    machine.gpus = gpus;
+    add_reductions(ranks, machine, facts);
+    const std::string text = machine_spec(machine, facts);
+    if (command.output == "-") {
+        write_stdout(text);
+    } else {
+        write_file(command.output, text);
+        tell_written(
+            command.output,
+            fmt::format("{} cores, {} of products, {} of convolutions a core", machine.cores,
+                        compiler::quantity_text(machine.product_rate, "flop/s"),
+                        compiler::quantity_text(machine.convolution_rate, "flop/s")));
     }
     return 0;
 }

@@ -9,10 +9,7 @@
 
 namespace dtnn::tools {
 
-/// Settles the changes that a comparison of plans leaves open (plan::Meaning::unread). Where both
-/// datasets are here, they are opened: other samples change the mathematics, the same ones do not.
-/// Where one is not, the change stays unknown, and its reason says which and why. `name_a` and
-/// `name_b` are what the user called the two sides.
+/// See RuntimeLibrary::settle_samples.
 void settle_samples(const plan::Plan& a, const plan::Plan& b, const std::string& name_a,
                     const std::string& name_b, std::vector<plan::Change>& changes);
 

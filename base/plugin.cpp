@@ -1,0 +1,49 @@
+#include "base/plugin.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace dtnn {
+namespace {
+
+constexpr const char* kTogether =
+    "program and library are of different builds: install them together";
+
+}  // namespace
+
+Plugin open_plugin(const std::string& name) {
+    std::error_code ignored;
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+    Plugin plugin;
+    plugin.name = name;
+    for (const char* folder : {".", "../lib", "../" DTNN_LIBRARY_FOLDER}) {
+        const std::filesystem::path path = (program / folder / name).lexically_normal();
+        if (!std::filesystem::exists(path, ignored)) {
+            plugin.looked += (plugin.looked.empty() ? "" : ", ") + path.parent_path().string();
+            continue;
+        }
+        plugin.handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (plugin.handle == nullptr)
+            plugin.refused = fmt::format("cannot load {}: {}", path.string(), dlerror());
+        break;
+    }
+    return plugin;
+}
+
+void* find_in_plugin(const Plugin& plugin, const char* entry) {
+    return dlsym(plugin.handle, entry);
+}
+
+PluginMismatch lacks_entry(const Plugin& plugin, const char* entry) {
+    return {fmt::format("{} has no {}", plugin.name, entry), kTogether};
+}
+
+PluginMismatch other_version(const Plugin& plugin, int found, int wanted) {
+    return {fmt::format("{} has version {} of the interface, this program {}", plugin.name, found,
+                        wanted),
+            kTogether};
+}
+
+}  // namespace dtnn

@@ -1,0 +1,114 @@
+#pragma once
+/// What `dtnnc` asks of the runtime: libdtnn_runtime.so, which it opens when a command reads data,
+/// compares runs, generates code or measures. All else it does without: `dtnnc` may be copied
+/// alone.
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/specs.hpp"
+#include "plan/diff/diff.hpp"
+#include "tools/dtnnc/options.hpp"
+#include "tools/dtnnc/plan_source.hpp"
+
+namespace dtnn::tools {
+
+/// `dtnnc data`.
+struct DataCommand {
+    std::string source;             ///< a job, a dataset or a plan; or data
+    std::int64_t samples = 10'000;  ///< of each split that are looked at; 0: all
+    std::string contact_sheet;      ///< a PNG file; empty: none
+    bool step = true;               ///< the job's training step is measured too
+    std::string write;              ///< the file of the spec that is written; empty: none
+    CommonOptions common;
+};
+
+/// `dtnnc diff FOLDER`.
+struct CompareRunsCommand {
+    std::string folder;
+    std::string page;  ///< a file; empty: none
+    bool quiet = false;
+    std::string format;  ///< text, json or csv
+};
+
+/// `dtnnc codegen`.
+struct CodegenCommand {
+    std::string plan;
+    std::string emit;  ///< empty: what suits the plan's device
+    std::string step;  ///< empty: of all
+};
+
+/// `dtnnc calibrate`.
+struct CalibrateCommand {
+    std::string output = "machine.yaml";  ///< "-": standard output
+    std::string name;                     ///< of the machine; empty: the host's
+    double seconds = 30;                  ///< about as long it measures
+    bool ranks = false;                   ///< reductions between the ranks it was started with
+    std::string target = "cpu";           ///< "cuda": a device of this machine, too
+};
+
+/// `dtnnc tune` for the CPU.
+struct TuneKernelsCommand {
+    std::string source;  ///< a spec, or a plan
+    std::string output;  ///< of a spec: the plan that the times lead to; empty: none is written
+    bool again = false;  ///< measures what is known, too
+    int calls = 11;      ///< of a kernel
+    CompileCommand compile;
+    CommonOptions common;
+};
+
+/// `dtnnc tune` of a plan for a device.
+struct TuneEnginesCommand {
+    std::string plan;
+    std::string output;  ///< empty: PLAN with ".tuned.json" in place of ".json"
+    int repeats = 20;    ///< runs of an engine
+};
+
+/// The interface of libdtnn_runtime.so. Commands print, and return the exit code.
+class RuntimeLibrary {
+  public:
+    virtual ~RuntimeLibrary() = default;
+
+    /// Looks into a dataset's files, as compiler::FindData.
+    virtual std::optional<compiler::DataFault> find_data(plan::Dataset& dataset) const = 0;
+    /// Settles the changes that a comparison of plans leaves open (plan::Meaning::unread). Where
+    /// both datasets are here, they are opened: other samples change the mathematics, the same ones
+    /// do not. Where one is not, the change stays unknown, and its reason says which and why.
+    /// `name_a` and `name_b` are what the user called the two sides.
+    virtual void settle_samples(const plan::Plan& a, const plan::Plan& b, const std::string& name_a,
+                                const std::string& name_b,
+                                std::vector<plan::Change>& changes) const = 0;
+
+    virtual int data(const DataCommand& command) const = 0;
+    /// `trouble` is the exit code where the runs cannot be read; 0 and 1 say whether they differ.
+    virtual int compare_runs(const CompareRunsCommand& command, int trouble) const = 0;
+    virtual int codegen(const CodegenCommand& command) const = 0;
+    virtual int calibrate(const CalibrateCommand& command) const = 0;
+    virtual int tune_kernels(const TuneKernelsCommand& command) const = 0;
+    virtual int tune_engines(const TuneEnginesCommand& command) const = 0;
+};
+
+/// The library is not beside the program, or of another build: exit code 1.
+class NoRuntimeLibrary : public std::runtime_error {
+  public:
+    NoRuntimeLibrary(const std::string& fact, std::string help)
+        : std::runtime_error(fact), help_(std::move(help)) {}
+    const std::string& help() const { return help_; }
+
+  private:
+    std::string help_;
+};
+
+/// Opens the library at the first call. Throws NoRuntimeLibrary.
+const RuntimeLibrary& runtime_library();
+
+/// The library's entries: int(), and const RuntimeLibrary*().
+constexpr const char* kRuntimeVersionEntry = "dtnn_runtime_version";
+constexpr const char* kRuntimeOpenEntry = "dtnn_runtime_open";
+/// The version of this interface and of all types in it.
+constexpr int kRuntimeVersion = 1;
+
+}  // namespace dtnn::tools
