@@ -1,10 +1,13 @@
 #include "base/files.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -25,6 +28,11 @@ Descriptor::~Descriptor() {
 
 int Descriptor::release() {
     return std::exchange(number_, -1);
+}
+
+void Descriptor::reset(int number) {
+    if (number_ >= 0) ::close(number_);
+    number_ = number;
 }
 
 int Descriptor::close() {
@@ -67,14 +75,9 @@ int answer_descriptor() {
 }
 
 int flush_to_disk(int descriptor) {
-    return ::fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS ? 0 : errno;
-}
-
-void flush_folder_of(const std::string& path) {
-    const std::string folder = std::filesystem::path(path).parent_path().string();
-    const Descriptor directory(
-        ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (directory.number() >= 0) ::fsync(directory.number());
+    // EBADF: of a folder that may not be read.
+    return ::fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS || errno == EBADF ? 0
+                                                                                           : errno;
 }
 
 std::string place_of_file(const std::string& path) {
@@ -87,22 +90,67 @@ std::string place_of_file(const std::string& path) {
     return error ? path : target.string();
 }
 
-int replace_file(const std::string& place, const std::string& suffix,
-                 const std::function<int(int descriptor)>& write) {
-    const std::string aside = place + suffix;
-    int error = 0;
-    try {
-        error = write_into(aside, write);
-    } catch (...) {
-        ::unlink(aside.c_str());
-        throw;
+int name_aside(const std::string& place, std::string& name) {
+    // Long names get no longer than a file system takes them.
+    constexpr std::size_t kMostKept = 200;
+    std::uint64_t number = 0;
+    if (::getrandom(&number, sizeof number, 0) != ssize_t(sizeof number)) return errno;
+    const std::size_t begin = place.find_last_of('/') + 1;
+    name = fmt::format("{}.{:016x}.part", place.substr(0, begin + kMostKept), number);
+    return 0;
+}
+
+FileAside::FileAside(const std::string& place, unsigned mode)
+    : own_folder_(-1), folder_(AT_FDCWD), name_(place), file_(-1) {
+    const std::size_t slash = place.find_last_of('/');
+    const std::string folder = slash == std::string::npos ? "." : place.substr(0, slash + 1);
+    name_ = place.substr(slash + 1);
+    own_folder_.reset(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    // A folder that may be written to and not be read cannot be flushed.
+    if (own_folder_.number() < 0 && errno == EACCES)
+        own_folder_.reset(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (own_folder_.number() < 0) {
+        error_ = errno;
+        return;
     }
-    if (error == 0 && ::rename(aside.c_str(), place.c_str()) != 0) error = errno;
-    if (error != 0)
-        ::unlink(aside.c_str());
-    else
-        flush_folder_of(place);
-    return error;
+    folder_ = own_folder_.number();
+    make(mode);
+}
+
+FileAside::FileAside(int folder, std::string name, unsigned mode)
+    : own_folder_(-1), folder_(folder), name_(std::move(name)), file_(-1) {
+    make(mode);
+}
+
+FileAside::~FileAside() {
+    if (!aside_.empty()) ::unlinkat(folder_, aside_.c_str(), 0);
+}
+
+void FileAside::make(unsigned mode) {
+    do {
+        error_ = name_aside(name_, aside_);
+        if (error_ != 0) break;
+        file_.reset(::openat(folder_, aside_.c_str(),
+                             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+        if (file_.number() < 0) error_ = errno;
+    } while (error_ == EEXIST);
+    if (error_ != 0) aside_.clear();
+}
+
+int FileAside::put(Flush flush) {
+    if (flush == Flush::to_disk)
+        if (const int error = flush_to_disk(file_.number())) return error;
+    if (file_.close() != 0) return errno;
+    if (::renameat(folder_, aside_.c_str(), folder_, name_.c_str()) != 0) return errno;
+    aside_.clear();
+    return flush == Flush::to_disk ? flush_to_disk(folder_) : 0;
+}
+
+int replace_file(const std::string& place, const std::function<int(int descriptor)>& write) {
+    FileAside file(place);
+    if (file.error() != 0) return file.error();
+    const int error = write(file.descriptor());
+    return error != 0 ? error : file.put();
 }
 
 }  // namespace dtnn

@@ -19,7 +19,8 @@ class Descriptor {
 
     int number() const { return number_; }
     int release();  ///< the number, which is the caller's to close
-    int close();    ///< where an error of closing matters
+    void reset(int number);
+    int close();  ///< where an error of closing matters
 
   private:
     int number_;
@@ -41,10 +42,6 @@ int answer_descriptor();
 /// Flushes to the disk; nothing for pipes and devices, which have nothing to be flushed.
 int flush_to_disk(int descriptor);
 
-/// Flushes a folder, so that new names in it are safe; not every file system can be asked, so there
-/// is no error. The empty path is the current folder.
-void flush_folder_of(const std::string& path);
-
 /// The path that a file which is written aside is renamed to: the end of a chain of links. Empty
 /// where there is something that is no regular file, which must be written into as it is.
 std::string place_of_file(const std::string& path);
@@ -52,11 +49,45 @@ std::string place_of_file(const std::string& path);
 /// Lets `write` (0 or an errno) write into what is there and no regular file, or into a new file.
 int write_into(const std::string& path, const std::function<int(int descriptor)>& write);
 
-/// Lets `write` (0 or an errno) write a new file `place` + `suffix`, flushes it to the disk and
-/// renames it to `place`: a reader finds the old file or the new one, never half of one. On
-/// failure, also by an exception of `write`, the old file stays and nothing is left aside. `place`
-/// is what place_of_file() gave.
-int replace_file(const std::string& place, const std::string& suffix,
-                 const std::function<int(int descriptor)>& write);
+/// A name beside `place` that nobody can guess, so that nobody can be there first.
+int name_aside(const std::string& place, std::string& name);
+
+/// The one way in which a file is replaced: a new file of a name that nobody can guess is written,
+/// flushed to the disk and renamed. A reader finds the old file or the new one, never half of one.
+/// No link is followed, neither by the new file's name nor by the place's; the folder is looked up
+/// once. Without put() nothing is left.
+class FileAside {
+  public:
+    /// Makes the new file beside `place`, which place_of_file() gave where links are to be
+    /// followed.
+    explicit FileAside(const std::string& place, unsigned mode = 0666);
+    /// Makes it in a folder that the caller keeps open; `name` is the place in it.
+    FileAside(int folder, std::string name, unsigned mode);
+    ~FileAside();
+    FileAside(const FileAside&) = delete;
+    FileAside& operator=(const FileAside&) = delete;
+
+    int error() const { return error_; }  ///< of making it
+    int descriptor() const { return file_.number(); }
+
+    /// What can be made again need not outlive the machine's end.
+    enum class Flush { to_disk, no };
+    /// Flushes and closes the file, renames it to the place and flushes the folder. On failure what
+    /// was there stays. Called once.
+    int put(Flush flush = Flush::to_disk);
+
+  private:
+    void make(unsigned mode);
+
+    Descriptor own_folder_;  ///< none where the folder is the caller's
+    int folder_;
+    std::string name_, aside_;
+    Descriptor file_;
+    int error_ = 0;
+};
+
+/// Lets `write` (0 or an errno) write what becomes `place`, as FileAside does it. On failure, also
+/// by an exception of `write`, the old file stays.
+int replace_file(const std::string& place, const std::function<int(int descriptor)>& write);
 
 }  // namespace dtnn

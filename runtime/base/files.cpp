@@ -68,7 +68,7 @@ void write_file(const std::string& name, std::span<const std::string_view> parts
         return 0;
     };
     const std::string path = place_of_file(name);
-    const int error = path.empty() ? write_into(name, write) : replace_file(path, ".part", write);
+    const int error = path.empty() ? write_into(name, write) : replace_file(path, write);
     if (error != 0) throw system_error("write", path.empty() ? name : path, error);
 }
 

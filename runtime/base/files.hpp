@@ -13,9 +13,8 @@
 
 namespace dtnn::runtime {
 
-/// Writes the parts one after another to PATH.part, flushes them to the disk and renames: a reader
-/// finds the old file or the new one, never half of one. On failure the aside file is removed.
-/// A link is followed; what is no regular file (a pipe, a device) is written into.
+/// Replaces the file by the parts, one after another (FileAside of base/files.hpp). A link is
+/// followed; what is no regular file (a pipe, a device) is written into.
 void write_file(const std::string& path, std::span<const std::string_view> parts);
 void write_file(const std::string& path, std::string_view text);
 

@@ -1,12 +1,10 @@
 #include "runtime/base/new_file.hpp"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <utility>
 
-#include "base/files.hpp"
 #include "runtime/base/files.hpp"
 
 namespace dtnn::runtime {
@@ -14,20 +12,16 @@ namespace {
 constexpr std::size_t kBuffer = std::size_t{1} << 18;
 }  // namespace
 
-NewFile::NewFile(std::string path) : path_(std::move(path)) {
+NewFile::NewFile(std::string path) : path_(std::move(path)), into_(-1) {
     if (path_ == "-") return;
-    const std::string place = place_of_file(path_);
-    aside_ = place.empty() ? "" : place + ".part";
-    if (!place.empty()) path_ = place;
-    descriptor_ = ::open((aside_.empty() ? path_ : aside_).c_str(),
-                         O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) throw system_error("write", path_, errno);
-}
-
-NewFile::~NewFile() {
-    if (descriptor_ < 0) return;
-    ::close(descriptor_);
-    if (!aside_.empty()) ::unlink(aside_.c_str());
+    if (const std::string place = place_of_file(path_); !place.empty()) {
+        path_ = place;
+        aside_.emplace(place);
+        if (aside_->error() != 0) fail(aside_->error());
+    } else {
+        into_.reset(::open(path_.c_str(), O_WRONLY | O_CLOEXEC));
+        if (into_.number() < 0) fail(errno);
+    }
 }
 
 void NewFile::fail(int error) {
@@ -40,7 +34,7 @@ void NewFile::flush() {
         buffer_.clear();
         return;
     }
-    if (const int error = write_all(descriptor_, buffer_)) fail(error);
+    if (const int error = write_all(descriptor(), buffer_)) fail(error);
     buffer_.clear();
 }
 
@@ -52,12 +46,14 @@ void NewFile::add(std::string_view text) {
 void NewFile::finish() {
     flush();
     if (path_ == "-") return;
-    if (const int error = flush_to_disk(descriptor_)) fail(error);
-    const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
-    if (closed && (aside_.empty() || ::rename(aside_.c_str(), path_.c_str()) == 0)) return;
-    const int error = errno;
-    if (!aside_.empty()) ::unlink(aside_.c_str());
-    fail(error);
+    int error = 0;
+    if (aside_) {
+        error = aside_->put();
+    } else {
+        error = flush_to_disk(into_.number());
+        if (into_.close() != 0 && error == 0) error = errno;
+    }
+    if (error != 0) fail(error);
 }
 
 }  // namespace dtnn::runtime

@@ -1,17 +1,19 @@
 #pragma once
 /// A file that is written piece by piece, and is there once it is whole.
 
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/files.hpp"
+
 namespace dtnn::runtime {
 
-/// Writes to PATH.part; finish() flushes it to the disk and renames it. Without finish() nothing is
-/// left. "-" is standard output. Errors are RunErrors that name the path.
+/// Writes a FileAside, which finish() puts to its place; what is no regular file is written into.
+/// "-" is standard output. Errors are RunErrors that name the path.
 class NewFile {
   public:
     explicit NewFile(std::string path);
-    ~NewFile();
     NewFile(const NewFile&) = delete;
     NewFile& operator=(const NewFile&) = delete;
 
@@ -19,13 +21,14 @@ class NewFile {
     void finish();
 
   private:
+    int descriptor() const { return aside_ ? aside_->descriptor() : into_.number(); }
     void flush();
     [[noreturn]] void fail(int error);
 
     std::string path_;
     std::string buffer_;
-    std::string aside_;    ///< what is written until it is whole; empty: path_ itself
-    int descriptor_ = -1;  ///< the file that is written; -1: none
+    std::optional<FileAside> aside_;  ///< none: the path itself is written into
+    Descriptor into_;
 };
 
 }  // namespace dtnn::runtime

@@ -9,9 +9,9 @@
 #include <system_error>
 #include <utility>
 
+#include "base/folders.hpp"
 #include "runtime/base/checksum.hpp"
 #include "runtime/base/files.hpp"
-#include "runtime/base/folders.hpp"
 #include "runtime/checkpoint/parameter_tensors.hpp"
 #include "runtime/checkpoint/training_identity.hpp"
 
@@ -100,7 +100,8 @@ void RunCheckpoints::checkpoint(TrainingState state) {
         remove_folder(aside);
         create_folders(aside);
         write_checkpoint(aside, executor_, whole);
-        put_folder(aside, folder() + "/" + name);
+        const std::string place = folder() + "/" + name;
+        if (const int error = put_folder(aside, place)) throw system_error("write", place, error);
         write_file(folder() + "/latest", name + "\n");
     };
     try {

@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "runtime/base/folders.hpp"
+#include "base/folders.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/checkpoint/kept_parameters.hpp"
 #include "runtime/checkpoint/parameter_names.hpp"

@@ -2,16 +2,15 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <utility>
 
+#include "base/files.hpp"
 #include "kernels/codegen/machine_code.hpp"
 #include "runtime/base/checksum.hpp"
 
@@ -20,22 +19,6 @@ namespace {
 
 constexpr const char* kFirstLine = "dtnn code 1\n";
 constexpr std::size_t kMostEntryBytes = kernels::MachineCode::kMostBytes + (std::size_t{1} << 16);
-
-/// A file descriptor, or none.
-class Opened {
-  public:
-    explicit Opened(int number) : number_(number) {}
-    ~Opened() {
-        if (number_ >= 0) close(number_);
-    }
-    Opened(const Opened&) = delete;
-    Opened& operator=(const Opened&) = delete;
-    explicit operator bool() const { return number_ >= 0; }
-    int number() const { return number_; }
-
-  private:
-    int number_;
-};
 
 /// Whether nobody but this user can have written it.
 bool is_private(int file, mode_t kind) {
@@ -84,26 +67,17 @@ bool has_room(int folder) {
     return entries <= CodeCache::kMostEntries;
 }
 
-bool write_all(int file, std::string_view bytes) {
-    while (!bytes.empty()) {
-        const ssize_t written = write(file, bytes.data(), bytes.size());
-        if (written <= 0) return false;
-        bytes.remove_prefix(std::size_t(written));
-    }
-    return true;
-}
-
 }  // namespace
 
 CodeCache::CodeCache(std::string folder) : folder_(std::move(folder)) {}
 
 std::optional<std::string> CodeCache::find(const std::string& key) const {
-    const Opened folder(open_private_folder(folder_, false));
-    if (!folder) return std::nullopt;
+    const Descriptor folder(open_private_folder(folder_, false));
+    if (folder.number() < 0) return std::nullopt;
     // Not waiting for a pipe that someone has put there.
-    const Opened file(openat(folder.number(), name_of(key).c_str(),
-                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    if (!file || !is_private(file.number(), S_IFREG)) return std::nullopt;
+    const Descriptor file(openat(folder.number(), name_of(key).c_str(),
+                                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (file.number() < 0 || !is_private(file.number(), S_IFREG)) return std::nullopt;
     std::string text(kMostEntryBytes, '\0');
     std::size_t length = 0;
     while (length < text.size()) {
@@ -123,20 +97,14 @@ std::optional<std::string> CodeCache::find(const std::string& key) const {
 
 void CodeCache::put(const std::string& key, std::string_view code) const {
     if (code.size() > kernels::MachineCode::kMostBytes) return;
-    const Opened folder(open_private_folder(folder_, true));
-    if (!folder || !has_room(folder.number())) return;
-    static std::atomic<int> number{0};
-    const std::string name = name_of(key);
-    const std::string made = fmt::format("{}.{}.{}", name, getpid(), number++);
-    bool whole = false;
-    {
-        const Opened file(openat(folder.number(), made.c_str(),
-                                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-        if (!file) return;
-        whole = write_all(file.number(), head_of(key, code)) && write_all(file.number(), code);
-    }
-    if (!whole || renameat(folder.number(), made.c_str(), folder.number(), name.c_str()) != 0)
-        unlinkat(folder.number(), made.c_str(), 0);
+    const Descriptor folder(open_private_folder(folder_, true));
+    if (folder.number() < 0 || !has_room(folder.number())) return;
+    FileAside file(folder.number(), name_of(key), 0600);
+    if (file.error() != 0 || write_all(file.descriptor(), head_of(key, code)) != 0 ||
+        write_all(file.descriptor(), code) != 0)
+        return;
+    // What is lost is generated again.
+    static_cast<void>(file.put(FileAside::Flush::no));
 }
 
 }  // namespace dtnn::runtime

@@ -4,8 +4,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/protobuf_message.hpp"
 #include "runtime/base/files.hpp"
-#include "runtime/report/protobuf_message.hpp"
 
 namespace dtnn::runtime {
 namespace {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/folders.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/new_file.hpp"
 #include "runtime/base/run_error.hpp"
@@ -38,24 +39,25 @@ std::string mask_name(const std::string& sample) {
     return stem.empty() || stem[0] == '.' ? "mask" + stem : stem;
 }
 
+/// The folder, once it is certain that it is empty or not there; those above it are made.
+std::string made_beside(std::string folder) {
+    while (folder.size() > 1 && folder.ends_with('/'))
+        folder.pop_back();
+    std::error_code error;
+    if (fs::exists(folder, error) &&
+        !(fs::is_directory(folder, error) && fs::is_empty(folder, error)))
+        throw RunError(Exit::usage, fmt::format("{} is there already, and not empty", folder),
+                       "name another folder with -o");
+    create_folders(fs::path(folder).parent_path().string());
+    return folder;
+}
+
 class MaskWriter final : public PredictionWriter {
   public:
     MaskWriter(std::string folder, PredictionFacts facts)
-        : folder_(std::move(folder)), aside_(folder_ + ".part"), facts_(std::move(facts)) {
-        while (folder_.size() > 1 && folder_.ends_with('/'))
-            folder_.pop_back();
-        aside_ = folder_ + ".part";
-        std::error_code error;
-        if (fs::exists(folder_, error) &&
-            !(fs::is_directory(folder_, error) && fs::is_empty(folder_, error)))
-            throw RunError(Exit::usage, fmt::format("{} is there already, and not empty", folder_),
-                           "name another folder with -o");
-        fs::create_directories(aside_, error);
-        if (error) throw system_error("make the folder", aside_, error.value());
-    }
-    ~MaskWriter() override {
-        std::error_code ignored;
-        if (!finished_) fs::remove_all(aside_, ignored);
+        : folder_(made_beside(std::move(folder))), facts_(std::move(facts)) {
+        if (folder_.error() != 0)
+            throw system_error("make the folder", folder_.place(), folder_.error());
     }
     MaskWriter(const MaskWriter&) = delete;
     MaskWriter& operator=(const MaskWriter&) = delete;
@@ -80,23 +82,20 @@ class MaskWriter final : public PredictionWriter {
                 stem += fmt::format("_{}", batch.first + i);
                 stems_.insert(stem);
             }
-            NewFile file(fmt::format("{}/{}.png", aside_, stem));
+            NewFile file(fmt::format("{}/{}.png", folder_.path(), stem));
             file.add(png_of_numbers(numbers, height, width));
             file.finish();
         }
     }
     void finish() override {
-        std::error_code error;
-        fs::rename(aside_, folder_, error);
-        if (error) throw system_error("write the folder", folder_, error.value());
-        finished_ = true;
+        if (const int error = folder_.put(FolderAside::Existing::kept))
+            throw system_error("write the folder", folder_.place(), error);
     }
 
   private:
-    std::string folder_, aside_;
+    FolderAside folder_;
     PredictionFacts facts_;
     std::set<std::string> stems_;
-    bool finished_ = false;
 };
 
 }  // namespace

@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "base/file_limits.hpp"
+#include "base/folders.hpp"
 #include "plan/diff/words.hpp"
 #include "plan/json/json.hpp"
 #include "plan/metrics.hpp"
 #include "plan/sweep_index.hpp"
 #include "runtime/base/files.hpp"
-#include "runtime/base/folders.hpp"
 #include "runtime/base/regular_file.hpp"
 #include "runtime/report/run_folder.hpp"
 

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <limits>
 
+#include "base/protobuf_message.hpp"
 #include "runtime/base/files.hpp"
-#include "runtime/report/protobuf_message.hpp"
 
 namespace dtnn::runtime {
 namespace {

@@ -449,7 +449,7 @@ class FoundData(CommandTest):
                                   "answers"), 2, "answers is there already, and not empty")
         self.expect(self.dtnn_run("predict", "plan.json", *weights, "--input", "test", "--format", "png"), 2,
                     "name a folder")
-        self.assertFalse(os.path.exists(self.path("answers.part")))
+        self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("answers")], ["answers"])
 
     def test_masks_without_a_split_and_with_transforms(self):
         self.leaves(splits=[(".", 20)])

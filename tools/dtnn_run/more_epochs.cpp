@@ -8,10 +8,10 @@
 #include <optional>
 #include <utility>
 
+#include "base/folders.hpp"
 #include "base/text.hpp"
 #include "plan/json/json.hpp"
 #include "runtime/base/files.hpp"
-#include "runtime/base/folders.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/checkpoint/training_identity.hpp"
 #include "runtime/report/history_reader.hpp"

@@ -4,7 +4,6 @@
 /// left to that.
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -141,12 +140,12 @@ SweepRun::Step SweepRun::train(const RunPlace& place, const std::string& title) 
     return Step::failed;
 }
 
-/// Several sweeps of the folder may write it at once: each has a file of its own aside.
+/// Several sweeps of the folder may write it at once: FileAside gives each a file of its own.
 void SweepRun::write_table(const Comparison& comparison) const {
     const std::string path = fmt::format("{}/{}", folder_, plan::kSweepTable);
     const std::string text = comparison_csv(comparison);
-    const int error = replace_file(path, fmt::format(".part-{}", ::getpid()),
-                                   [&](int descriptor) { return write_all(descriptor, text); });
+    const int error =
+        replace_file(path, [&](int descriptor) { return write_all(descriptor, text); });
     if (error != 0) throw system_error("write", path, error);
 }
 

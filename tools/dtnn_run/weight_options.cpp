@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/folders.hpp"
 #include "base/spec_folders.hpp"
 #include "base/utf8.hpp"
-#include "runtime/base/folders.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/checkpoint/weights.hpp"
 #include "runtime/report/run_folder.hpp"

@@ -46,7 +46,7 @@ void write_file(
     } else if (std::filesystem::is_directory(place)) {
         error = EISDIR;
     } else {
-        error = replace_file(place, fmt::format(".{}.part", ::getpid()), [&](int file) {
+        error = replace_file(place, [&](int file) {
             int failure = 0;
             const FilePatch patch = make([&](std::string_view piece) {
                 if (failure == 0) failure = write_all(file, piece);

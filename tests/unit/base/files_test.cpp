@@ -9,7 +9,9 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
+#include "base/folders.hpp"
 #include "base/input_file.hpp"
 
 namespace files_test {
@@ -37,8 +39,7 @@ std::string content(const std::string& path) {
 }
 
 int put(const std::string& path, std::string_view text) {
-    return replace_file(place_of_file(path), ".part",
-                        [&](int file) { return write_all(file, text); });
+    return replace_file(place_of_file(path), [&](int file) { return write_all(file, text); });
 }
 
 }  // namespace
@@ -49,14 +50,14 @@ TEST_CASE("a file is replaced as a whole, or not at all") {
     CHECK(put(path, "old") == 0);
     CHECK(put(path, std::string(200'000, 'n')) == 0);
     CHECK(content(path) == std::string(200'000, 'n'));
-    CHECK(replace_file(path, ".part", [](int file) {
+    CHECK(replace_file(path, [](int file) {
               write_all(file, "half");
               return ENOSPC;
           }) == ENOSPC);
-    CHECK_THROWS_AS(replace_file(path, ".part", [](int) -> int { throw std::runtime_error(""); }),
+    CHECK_THROWS_AS(replace_file(path, [](int) -> int { throw std::runtime_error(""); }),
                     std::runtime_error);
     CHECK(content(path).size() == 200'000);
-    CHECK(!fs::exists(path + ".part"));
+    CHECK(names_in(folder / "") == std::vector<std::string>{"a"});
 }
 
 TEST_CASE("a link is followed, and a file that cannot be made says why") {
@@ -69,6 +70,47 @@ TEST_CASE("a link is followed, and a file that cannot be made says why") {
     CHECK(put(folder / "absent/a", "text") == ENOENT);
     CHECK(place_of_file("/dev/null").empty());
     CHECK(write_into("/dev/null", [](int file) { return write_all(file, "text"); }) == 0);
+}
+
+TEST_CASE("a file aside follows no link, and takes its place only when it is put there") {
+    const Folder folder;
+    CHECK(put(folder / "target", "target") == 0);
+    fs::create_symlink("target", folder / "link");
+    {
+        FileAside file(folder / "link");
+        REQUIRE(file.error() == 0);
+        CHECK(write_all(file.descriptor(), "new") == 0);
+        CHECK(names_in(folder / "").size() == 3);
+        CHECK(file.put() == 0);
+    }
+    CHECK(!fs::is_symlink(folder / "link"));
+    CHECK(content(folder / "link") == "new");
+    CHECK(content(folder / "target") == "target");
+    const std::string long_name(250, 'x');
+    CHECK(put(folder / long_name, "text") == 0);
+    CHECK(content(folder / long_name) == "text");
+    { const FileAside dropped(folder / "dropped"); }
+    CHECK(names_in(folder / "") == std::vector<std::string>{"link", "target", long_name});
+}
+
+TEST_CASE("a folder aside takes its place whole, and replaces only what it may") {
+    const Folder folder;
+    for (const char* text : {"old", "new"}) {
+        FolderAside aside((folder / "place") + "/");
+        REQUIRE(aside.error() == 0);
+        CHECK(put(aside.path() + "/file", text) == 0);
+        CHECK(aside.put(FolderAside::Existing::replaced) == 0);
+        CHECK(content(folder / "place/file") == text);
+    }
+    {
+        FolderAside aside(folder / "place");
+        CHECK(put(aside.path() + "/file", "newest") == 0);
+        const int error = aside.put(FolderAside::Existing::kept);
+        CHECK((error == ENOTEMPTY || error == EEXIST));
+    }
+    CHECK(content(folder / "place/file") == "new");
+    CHECK(names_in(folder / "") == std::vector<std::string>{"place"});
+    CHECK(FolderAside(folder / "absent/place").error() == ENOENT);
 }
 
 TEST_CASE("only regular files are read, without waiting, and no more of them than wanted") {

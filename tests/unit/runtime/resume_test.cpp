@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <limits>
 
+#include "base/folders.hpp"
 #include "base/json.hpp"
 #include "runtime/base/checksum.hpp"
 #include "runtime/base/files.hpp"
-#include "runtime/base/folders.hpp"
 #include "runtime/base/signals.hpp"
 #include "runtime/checkpoint/run_checkpoints.hpp"
 #include "runtime/checkpoint/safetensors.hpp"
@@ -326,7 +326,7 @@ TEST_CASE("a folder takes another's place at once, and what was half done is rem
     for (const char* text : {"old", "new"}) {
         create_folders(folder / "aside");
         write_text(folder / "aside/file", text);
-        put_folder(folder / "aside", folder / "place");
+        CHECK(put_folder(folder / "aside", folder / "place") == 0);
         CHECK(file_text(folder / "place/file") == text);
     }
     CHECK(names_in(folder.path()) == std::vector<std::string>{"place"});

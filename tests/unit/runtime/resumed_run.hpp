@@ -4,8 +4,8 @@
 #include <csignal>
 #include <filesystem>
 
+#include "base/folders.hpp"
 #include "runtime/base/files.hpp"
-#include "runtime/base/folders.hpp"
 #include "runtime/base/signals.hpp"
 #include "runtime/checkpoint/run_checkpoints.hpp"
 #include "runtime/checkpoint/safetensors.hpp"

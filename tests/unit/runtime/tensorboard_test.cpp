@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/protobuf_message.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/report/event_file.hpp"
-#include "runtime/report/protobuf_message.hpp"
 #include "tests/unit/runtime/file_text.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 

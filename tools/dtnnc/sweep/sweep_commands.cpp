@@ -3,11 +3,12 @@
 #include "tools/dtnnc/sweep/sweep_commands.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <map>
 
+#include "base/folders.hpp"
 #include "base/quantity_text.hpp"
 #include "base/table.hpp"
 #include "base/text.hpp"
@@ -148,74 +149,52 @@ std::string entry_table(const plan::SweepIndex& index, const std::string& format
     return text_table(table, 1000);
 }
 
-/// A folder that is filled aside and takes its name when it is complete.
-class FolderAside {
+/// The folder of a sweep, which takes its name when it is complete.
+class SweepFolder {
   public:
-    explicit FolderAside(std::string path) : path_(std::move(path)) {
-        while (path_.size() > 1 && path_.ends_with('/'))
-            path_.pop_back();
+    explicit SweepFolder(const std::string& path) : folder_(path) {
         refuse_strange();
-        aside_ = fmt::format("{}.partial-{}", path_, ::getpid());
-        std::error_code error;
-        if (!fs::create_directory(aside_, error)) fail(error);
+        if (folder_.error() != 0) fail(folder_.error());
     }
-    ~FolderAside() {
-        std::error_code ignored;
-        if (!aside_.empty()) fs::remove_all(aside_, ignored);
-    }
-    FolderAside(const FolderAside&) = delete;
-    FolderAside& operator=(const FolderAside&) = delete;
 
     void write(const std::string& file, std::string_view text) const {
-        write_file((fs::path(aside_) / file).string(), text);
+        write_file((fs::path(folder_.path()) / file).string(), text);
     }
 
     void complete() {
-        std::error_code error;
-        const std::string old = aside_ + "-old";
-        const bool replaces = fs::exists(path_, error);
-        if (replaces) fs::rename(path_, old, error);
-        if (error) fail(error);
-        fs::rename(aside_, path_, error);
-        if (error) {
-            std::error_code ignored;
-            if (replaces) fs::rename(old, path_, ignored);
-            fail(error);
-        }
-        aside_.clear();
-        if (replaces) fs::remove_all(old, error);
+        if (const int error = folder_.put(FolderAside::Existing::replaced)) fail(error);
     }
 
-    const std::string& path() const { return path_; }
+    const std::string& path() const { return folder_.place(); }
 
   private:
-    [[noreturn]] void fail(const std::error_code& error) const {
-        throw OutputError(fmt::format("cannot write {}: {}", path_, error.message()));
+    [[noreturn]] void fail(int error) const {
+        throw OutputError(fmt::format("cannot write {}: {}", path(), std::strerror(error)));
     }
 
     /// Only a sweep's own folder, or an empty one, is replaced.
     void refuse_strange() const {
         std::error_code error;
-        if (!fs::exists(path_, error)) return;
-        if (!fs::is_directory(path_, error))
-            throw OutputError(fmt::format("cannot write {}: it is no folder", path_));
-        for (const auto& item : fs::directory_iterator(path_, error)) {
+        if (!fs::exists(path(), error)) return;
+        if (!fs::is_directory(path(), error))
+            throw OutputError(fmt::format("cannot write {}: it is no folder", path()));
+        for (const auto& item : fs::directory_iterator(path(), error)) {
             const std::string name = item.path().filename().string();
             if (name == plan::kSweepIndex || name.ends_with(plan::kSweepPlanEnding)) continue;
             if (name == plan::kSweepRuns || name == plan::kSweepTable)
                 throw OutputError(
                     fmt::format("cannot write {}: its plans have been trained, and the runs are in "
                                 "{}/{}\nhelp: name another folder with -o",
-                                path_, path_, plan::kSweepRuns));
+                                path(), path(), plan::kSweepRuns));
             throw OutputError(fmt::format(
                 "cannot write {}: it holds {}, which no sweep wrote\nhelp: name another folder "
                 "with -o",
-                path_, name));
+                path(), name));
         }
-        if (error) fail(error);
+        if (error) fail(error.value());
     }
 
-    std::string path_, aside_;
+    FolderAside folder_;
 };
 
 /// Prints the mistakes of all combinations, before any is compiled; the exit code.
@@ -294,7 +273,7 @@ int compile_sweep(const std::string& spec, const std::string& output,
     if (const int exit_code = check_all(spec, all, options)) return exit_code;
 
     plan::SweepIndex index = begin_index(spec, sweeps, options);
-    std::optional<FolderAside> folder;
+    std::optional<SweepFolder> folder;
     const int exit_code = compile_all(
         spec, all, command, options, [&](const Combination& one, const plan::Plan& plan) {
             if (!folder) folder.emplace(output.empty() ? plan.name + "-sweep" : output);

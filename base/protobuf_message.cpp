@@ -1,8 +1,8 @@
-#include "runtime/report/protobuf_message.hpp"
+#include "base/protobuf_message.hpp"
 
 #include <bit>
 
-namespace dtnn::runtime {
+namespace dtnn {
 namespace {
 
 enum WireType { kVarint = 0, kFixed64 = 1, kLengthDelimited = 2, kFixed32 = 5 };
@@ -61,4 +61,4 @@ ProtobufMessage& ProtobufMessage::reals(int field, std::span<const double> value
     return *this;
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn

@@ -1,6 +1,6 @@
 #pragma once
 /// A message in the wire format of Protocol Buffers, built field by field
-/// (https://protobuf.dev/programming-guides/encoding/). Only what event files need, and only
+/// (https://protobuf.dev/programming-guides/encoding/). Only
 /// writing: proto3 leaves out fields that have their default, and so do callers.
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace dtnn::runtime {
+namespace dtnn {
 
 class ProtobufMessage {
   public:
@@ -31,4 +31,4 @@ class ProtobufMessage {
 /// The lowest `bytes` bytes of `bits`, lowest first.
 void append_little_endian(std::string& out, std::uint64_t bits, int bytes);
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn
