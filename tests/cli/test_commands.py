@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -420,6 +421,24 @@ class Runtime(CommandTest):
         self.assertEqual(*weights)
         self.assertTrue(os.listdir(self.path("cache/codegen")))
         self.expect(self.dtnn_run("net.json", env={"DTNN_CODEGEN": "maybe"}), 2, "DTNN_CODEGEN is `maybe`: it is on, off or cc")
+
+    def test_the_compiler_alone_says_what_it_is_without(self):
+        os.makedirs(self.path("alone"))
+        program = shutil.copy(os.path.join(BIN, "dtnnc"), self.path("alone"))
+        spec_path = os.path.join(ROOT, "specs")
+
+        def alone(*words):
+            return run(program, *words, "--spec-path", spec_path, cwd=self.folder)
+
+        self.expect(alone("check", "digits_simplecnn"), 0)
+        self.expect(alone("compile", "digits_simplecnn", "-o", "a.json"), 0)
+        self.expect(alone("diff", "a.json", "digits_simplecnn"), 0)
+        self.expect(alone("data", "digits_simplecnn"), 1, "libdtnn_runtime.so", "is in none of", "help: copy it")
+        self.expect(alone("diff", "."), 2, "libdtnn_runtime.so", "help: copy it")
+        # What a spec leaves out is in its files, and the readers of these are not here.
+        with open(self.path("found.yaml"), "w", encoding="utf-8") as file:
+            file.write("kind: dataset\ntype: csv\npath: a.csv\ntest_share: 0.2\n")
+        self.expect(alone("check", "found.yaml"), 3, "libdtnn_runtime.so", "help: copy it")
 
     def test_missing_data_is_a_failed_run(self):
         job = os.path.join(ROOT, "specs", "jobs", "mnist_simplecnn.yaml")

@@ -54,7 +54,7 @@ class ProjectFiles(unittest.TestCase):
             print("skipped: readelf is not installed", file=sys.stderr)
             return
         notice = text_of("NOTICE")
-        for name in ("dtnnc", "dtnn-run", "libdtnn_codegen.so", "libdtnn_mpi.so", "libdtnn_cuda.so"):
+        for name in ("dtnnc", "dtnn-run", "libdtnn_runtime.so", "libdtnn_codegen.so", "libdtnn_mpi.so", "libdtnn_cuda.so"):
             path = os.path.join(BIN, name)
             if not os.path.exists(path) and name.endswith(".so"):
                 continue  # optional

@@ -86,7 +86,7 @@ compiler::LoadOptions load_options(const CommonOptions& options) {
     }
     compiler::LoadOptions load{options.spec_path, options.settings, {},          options.ranks,
                                find_data,         options.allow,    options.lint};
-    if (standard_input_was_read()) load.texts.emplace(kStandardInput, standard_input());
+    if (const std::string* read = standard_input_read()) load.texts.emplace(kStandardInput, *read);
     return load;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/plugin.hpp"
+#include "tools/dtnnc/standard_input.hpp"
 
 namespace dtnn::tools {
 namespace {
@@ -31,7 +32,9 @@ const RuntimeLibrary* open_runtime_library() {
         const PluginMismatch mismatch = other_version(plugin, version, kRuntimeVersion);
         throw NoRuntimeLibrary(mismatch.fact, mismatch.help);
     }
-    return reinterpret_cast<const RuntimeLibrary* (*)()>(entry(kRuntimeOpenEntry))();
+    const auto open =
+        reinterpret_cast<const RuntimeLibrary* (*)(const std::string*)>(entry(kRuntimeOpenEntry));
+    return open(standard_input_read());
 }
 
 }  // namespace

@@ -105,7 +105,8 @@ class NoRuntimeLibrary : public std::runtime_error {
 /// Opens the library at the first call. Throws NoRuntimeLibrary.
 const RuntimeLibrary& runtime_library();
 
-/// The library's entries: int(), and const RuntimeLibrary*().
+/// The library's entries: int(), and const RuntimeLibrary*(const std::string*), which is given what
+/// has been read of standard input.
 constexpr const char* kRuntimeVersionEntry = "dtnn_runtime_version";
 constexpr const char* kRuntimeOpenEntry = "dtnn_runtime_open";
 /// The version of this interface and of all types in it.

@@ -48,8 +48,12 @@ bool is_standard_input(const std::string& name) {
     return name == kStandardInput;
 }
 
-bool standard_input_was_read() {
-    return input_text.has_value();
+const std::string* standard_input_read() {
+    return input_text ? &*input_text : nullptr;
+}
+
+void take_standard_input(const std::string* read) {
+    if (read != nullptr) input_text = *read;
 }
 
 }  // namespace dtnn::tools

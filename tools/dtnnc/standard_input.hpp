@@ -12,7 +12,9 @@ const std::string& standard_input();
 /// Whether the name stands for it: kStandardInput.
 bool is_standard_input(const std::string& name);
 
-/// Whether it has been read.
-bool standard_input_was_read();
+/// What has been read; null: nothing.
+const std::string* standard_input_read();
+/// In a library, which has a state of its own: what its program has read (null: nothing).
+void take_standard_input(const std::string* read);
 
 }  // namespace dtnn::tools

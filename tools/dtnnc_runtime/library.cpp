@@ -1,6 +1,7 @@
 // libdtnn_runtime.so: the commands of dtnnc that need the runtime.
 
 #include "runtime/base/run_error.hpp"
+#include "tools/dtnnc/standard_input.hpp"
 #include "tools/dtnnc_runtime/calibrate/calibrate.hpp"
 #include "tools/dtnnc_runtime/calibrate/tune_engines.hpp"
 #include "tools/dtnnc_runtime/calibrate/tune_kernels.hpp"
@@ -67,7 +68,8 @@ int dtnn_runtime_version() {
     return dtnn::tools::kRuntimeVersion;
 }
 
-const dtnn::tools::RuntimeLibrary* dtnn_runtime_open() {
+const dtnn::tools::RuntimeLibrary* dtnn_runtime_open(const std::string* standard_input) {
+    dtnn::tools::take_standard_input(standard_input);
     static const dtnn::tools::Commands commands;
     return &commands;
 }
