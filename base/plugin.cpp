@@ -5,6 +5,11 @@
 
 #include <filesystem>
 
+// The build says where an installation has its libraries; who compiles this source alone does not.
+#ifndef DTNN_LIBRARY_FOLDER
+#define DTNN_LIBRARY_FOLDER "lib"
+#endif
+
 namespace dtnn {
 namespace {
 
