@@ -455,7 +455,7 @@ class Streams(CommandTest):
         "dtnnc explain": [((), True, ""), (("conv2d",), True, ""), (("plan.json",), True, "")],
         "dtnnc reference": [(("-o", "pages"), False, "wrote pages: ")],
         "dtnnc schema": [((), True, ""), (("-o", "schemas"), False, "wrote schemas: "),
-                         (("-o", "schemas", "--kind", "job"), False, "wrote schemas: 1 file")],
+                         (("-o", "schemas", "--kind", "job"), False, "wrote schemas: 2 files")],
         "dtnn-run train": [(("plan.json", "-o", "r1"), True, "epoch 2/2: "),
                            (("plan.json", "-o", "r2", "--format", "json", "--progress", "none"), True, ""),
                            (("plan.json", "--dry-run"), True, "")],
