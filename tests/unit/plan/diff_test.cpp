@@ -193,9 +193,8 @@ TEST_CASE("kernels, fusion, passes, threads and memory are performance only") {
     CHECK(find_change(changes, "target.threads: 1 -> 8")->chosen);
     CHECK_FALSE(find_change(changes, "arena")->chosen);
     CHECK(headline(changes) ==
-          "threads 1 -> 8, fuse epilogues off -> on: performance only; memory 704 -> 768 bytes; 1 "
-          "kernel "
-          "changed");
+          "threads 1 -> 8, fuse epilogues off -> on: performance only; memory 704 -> 768 bytes; "
+          "1 kernel changed");
 }
 
 TEST_CASE("a renamed layer is the same layer") {
