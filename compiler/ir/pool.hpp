@@ -1,8 +1,7 @@
 #pragma once
-/// What the values and nodes of a graph name rather than hold: names, types and attributes, each
-/// kept once. A graph
-/// and the graphs that passes make of it share one pool, which grows until the last of them is
-/// gone; so such graphs belong to one thread.
+/// The pool of what the values and nodes of a graph name rather than hold: names, types and
+/// attributes, each kept once. A graph and the graphs that passes make of it share one pool, which
+/// grows until the last of them is gone; so such graphs belong to one thread.
 
 #include <deque>
 #include <unordered_map>

@@ -185,7 +185,7 @@ void count_forward_work(const Graph& forward, std::int64_t batch, std::vector<pl
         layer.forward_flops /= batch;
 }
 
-// What is frozen does not train, though its layer's table says that it could.
+// A frozen parameter does not train, though its layer's table says that it could.
 void count_frozen(const Graph& forward, const plan::Training& training,
                   std::vector<plan::Layer>& layers) {
     for (const Parameter& parameter : forward.parameters)
@@ -268,8 +268,8 @@ plan::Plan assemble(const CompileRequest& request, std::int64_t live_bytes,
     if (synchronise) emitter.add(std::move(*synchronise));
     emitter.finish();
     if (plan::moves_locally(plan.parallel)) own_optimizer_states(plan);
-    // What metrics keep of a pass, and checkpoints of several ranks, is outside the arena, as
-    // prepared batches are.
+    // The memory of what metrics keep of a pass, and checkpoints of several ranks, is outside the
+    // arena, as prepared batches are.
     plan.memory.staging =
         saturating_sum({plan::staging_bytes(plan),
                         plan::metric_bytes(plan.training, plan.dataset, plan.target.dtype),

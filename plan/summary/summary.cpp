@@ -50,7 +50,7 @@ std::string title(const Plan& plan) {
                : fmt::format("{} (model {})", plan.name, plan.model);
 }
 
-/// What is certain, and what is only a limit, with the parts that they are made of.
+/// The memory that is certain, and what is only a limit, with the parts that they are made of.
 std::string memory_text(const Plan& plan) {
     const MemoryNeed need = memory_need(plan);
     const Memory& memory = plan.memory;

@@ -51,7 +51,7 @@ bool has_class_folders(const std::string& path) {
     return false;
 }
 
-/// What samples of validation are called.
+/// The names that samples of validation have.
 constexpr std::array kValidationNames = {"val", "valid", "validation"};
 
 // ---- arrays
@@ -159,7 +159,7 @@ RecognisedData recognise_mnist(const std::string& path) {
     return data;
 }
 
-/// What says where the test samples are, beside the folder `train`.
+/// Adds the fields that say where the test samples are, beside the folder `train`.
 void add_test_folder(const std::string& path, const std::string& train, RecognisedData& data) {
     const std::string test = folder_of(path, {"test", "testing", "Test", "Testing"});
     const std::string validation =

@@ -24,7 +24,7 @@ int find_output(const std::vector<plan::Output>& list, const std::string& name) 
     return -1;
 }
 
-/// Where a tensor begins; this rank's part of a tensor by rank.
+/// The address of a tensor; of this rank's part of a tensor by rank.
 std::byte* address_of(std::byte* arena, const plan::Buffer& buffer, const plan::Tensor& tensor,
                       const Communicator* communicator) {
     std::byte* const first = arena + buffer.offset + tensor.offset;

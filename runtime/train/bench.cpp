@@ -26,7 +26,7 @@ class Batches {
               std::min(session.plan().training.batch_size, session.plan().dataset.train_samples)),
           per_pass_(session.plan().dataset.train_samples / batch_ / session.ranks()),
           shared_(per_pass_ > 0) {
-        // Where there is not a batch for each rank, all take the first.
+        // Ranks all take the first batch where there is not one for each.
         per_pass_ = std::max<std::int64_t>(1, per_pass_);
     }
 
@@ -58,7 +58,7 @@ class Batches {
     std::int64_t epoch_ = 0;
 };
 
-/// What a step does before its program runs.
+/// The preparation of a step before its program runs.
 using Prepare = std::function<void()>;
 
 /// Fills the inputs with the first samples, over again where there are fewer than the batch has.

@@ -61,7 +61,7 @@ struct JoinedValues {
     std::int64_t samples = 0;
 };
 
-/// Where a program leaves what the metrics read. Found once for each program; the addresses stay.
+/// The outputs of a program that the metrics read. Found once for each program; the addresses stay.
 struct BatchOutputs {
     struct Array {
         const void* data = nullptr;
@@ -98,8 +98,8 @@ class MetricSet {
     std::vector<std::string> names() const;
     std::vector<MetricValue> values() const;
 
-    /// What costs nothing to know at any time: the loss and the metrics that are one mean. For
-    /// lines of progress.
+    /// The measures that cost nothing to know at any time: the loss and the metrics that are one
+    /// mean. For lines of progress.
     std::size_t running_count() const { return running_.size(); }
     const std::string& running_name(std::size_t i) const { return running_[i].name; }
     double running_value(std::size_t i) const;
@@ -164,7 +164,7 @@ class MetricSet {
     std::vector<double> wide_scores_;    ///< likewise, for an f64 plan
     std::vector<std::int32_t> labels_;   ///< labels of the rows whose scores are kept
     std::vector<std::uint8_t> answers_;  ///< likewise [rows, classes], where there are many
-    /// Of the metrics of the plan that keep scores, where rank 0 has told them; else empty.
+    /// The areas of the metrics that keep scores, where rank 0 has told them; else empty.
     std::vector<double> areas_;
 };
 

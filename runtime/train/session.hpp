@@ -1,6 +1,6 @@
 #pragma once
-/// What training, evaluation and measuring share: a plan's executor, its data, and a pass over
-/// batches.
+/// A session, which training, evaluation and measuring share: a plan's executor, its data, and a
+/// pass over batches.
 ///
 /// With several ranks each has a session, and all call what is marked "together" at the same
 /// places. Weights, optimizer state (but for states in parts, of which each rank has its own) and
@@ -66,7 +66,7 @@ struct BatchProgram {
     void set_position(std::int64_t epoch, std::int64_t first_sample) const;
 };
 
-/// Where batches for the program go.
+/// The inputs that batches for the program go to.
 BatchInputs batch_inputs(const BoundProgram& program);
 
 /// Everything is allocated and bound by the constructor; parameters have their first values.

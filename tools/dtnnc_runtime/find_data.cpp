@@ -20,8 +20,8 @@
 namespace dtnn::tools {
 namespace {
 
-/// Of images of several sizes, the size that they get: one that most networks take, and that few
-/// images must be enlarged for.
+/// The size that images of several sizes get: one that most networks take, and that few images must
+/// be enlarged for.
 std::int64_t side_for(const runtime::DataSurvey& data) {
     constexpr std::int64_t kStep = 32, kMost = 224;
     const std::int64_t smallest = *std::min_element(data.smallest.begin(), data.smallest.end());
@@ -69,7 +69,7 @@ class SpecWriter {
     std::optional<compiler::DatasetSpec> load() {
         compiler::LoadOptions load = load_options(options_);
         load.texts[file_] = text();
-        // What is wrong with data that is looked at is no mistake of a spec.
+        // A mistake in data that is looked at is no mistake of a spec.
         load.find_data = [](plan::Dataset& dataset) -> std::optional<compiler::DataFault> {
             runtime::find_in_files(dataset);
             return std::nullopt;

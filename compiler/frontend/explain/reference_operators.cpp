@@ -25,7 +25,7 @@ std::string inputs_text(const OpDef& op) {
         op.min_inputs == 1 ? "one" : "two", op.name);
 }
 
-/// Where the first values come from: a field of the operator, or a rule of its own.
+/// The origin of the first values: a field of the operator, or a rule of its own.
 std::string first_values(const OpDef& op, const Parameter& parameter) {
     const std::string field_name = parameter.role + "_initializer";
     const Field* field = find_field(op.fields, field_name);

@@ -18,7 +18,7 @@ void not_normalised(const LintSubject& subject, LintVoice& voice) {
     if (!type || !type->pixels || dataset.input().dims.empty() || dataset.input().dims[0] != 3)
         return;
     if (is_centred(dataset)) return;
-    // Where the network gives the pixels again, its activation reaches them as they are.
+    // The activation of a network that gives the pixels again reaches them as they are.
     if (dataset.target().kind == plan::LabelKind::input && op(subject.end().type).range) return;
     voice.say(
         subject.of_dataset("type"),

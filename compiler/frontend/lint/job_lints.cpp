@@ -142,7 +142,7 @@ void slow_average(const LintSubject& subject, LintVoice& voice) {
     const std::int64_t updates =
         subject.training().epochs *
         std::max<std::int64_t>(1, steps_of_epoch(subject) / subject.training().accumulation);
-    // What is left of the first weights after t updates is the decay to the power of t.
+    // The part of the first weights that is left after t updates is the decay to the power of t.
     const double left = std::pow(decay, double(updates));
     if (left < 0.05) return;
     voice.say(

@@ -1,5 +1,5 @@
-// What calibration measures of a device: whole programs, because their steps are one launch, on
-// networks that each show one of its figures.
+// The measurements of a device by calibration: whole programs, because their steps are one launch,
+// on networks that each show one of its figures.
 
 #include "tools/dtnnc_runtime/calibrate/calibrate_devices.hpp"
 
@@ -211,7 +211,7 @@ plan::Gpus fit_device(const std::vector<MeasuredProgram>& measured) {
     gpus.step_overhead = measured[0].seconds / double(many.steps.size());
     const plan::Program& moving = trained(measured[1].plan);
     const double overhead = gpus.step_overhead * double(moving.steps.size());
-    // Where even long passes are mostly overhead, what is left says nothing.
+    // The rest says nothing where even long passes are mostly overhead.
     const double rest = std::max(measured[1].seconds - overhead, measured[1].seconds / 10);
     gpus.memory_bandwidth = double(bytes_of(moving)) / rest;
     const plan::Plan& coming = measured[2].plan;

@@ -1,5 +1,5 @@
-// What calibration measures: small networks, through compiler and runtime like any training, so
-// that the rates are those of the kernels that plans choose.
+// The measurements of calibration: small networks, through compiler and runtime like any training,
+// so that the rates are those of the kernels that plans choose.
 
 #include <algorithm>
 #include <chrono>

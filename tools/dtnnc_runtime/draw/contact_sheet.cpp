@@ -139,8 +139,8 @@ std::string name_of_class(const std::vector<std::string>& names, std::size_t lab
     return label < names.size() ? names[label] : fmt::format("class {}", label);
 }
 
-/// What the sample is labelled as: its class, its classes, its values; nothing where every pixel
-/// has a label.
+/// The label of the sample: its class, its classes, its values; nothing where every pixel has a
+/// label.
 std::string label_of(const Sample& sample, const std::vector<std::string>& names,
                      const plan::Dataset& dataset) {
     const auto name = [&](std::size_t i) { return name_of_class(names, i); };
@@ -260,7 +260,8 @@ class Sheet {
         }
     }
 
-    /// What the colours of masks mean, as many beside each other as there is room for. Its height.
+    /// Draws what the colours of masks mean, as many beside each other as there is room for. Its
+    /// height.
     int draw_legend(int top, bool drawn) {
         if (classes_.empty()) return 0;
         int x = 0, y = top + kGap;
