@@ -28,6 +28,7 @@ struct LayerSpec {
     std::map<std::string, Span> spans;      ///< of the fields the user wrote
     std::vector<int> sources;  ///< indices into the model's layers; -1: the model's input
     Dims shape;                ///< of its result, without the batch
+    Axes axes;                 ///< what those of the shape are
     Span span;                 ///< of its type, where it is written
 };
 
@@ -48,7 +49,8 @@ struct FormulaSpec {
 
 struct ModelSpec {
     std::string name;
-    Dims input_shape;  ///< channels, height, width
+    Dims input_shape;  ///< of a sample: channels, height, width, unless its axes are others
+    Axes input_axes;
     /// Blocks, repeats, branches and expressions worked out: every layer after those it reads, the
     /// branches' before the layer that joins them. The last is the model's output.
     std::vector<LayerSpec> layers;

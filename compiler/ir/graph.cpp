@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/axes.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {
@@ -37,7 +38,8 @@ ValueId Graph::find_input(plan::InputRole role) const {
     return {};
 }
 
-ValueId Graph::add_input(const std::string& input_name, const Type& type) {
+ValueId Graph::add_input(const std::string& input_name, Type type) {
+    if (type.axes.empty() && !type.dims.empty()) type.axes = usual_axes(type.dims.size() - 1);
     const ValueId id(values.size());
     Value v;
     v.name = take_name(input_name);

@@ -156,7 +156,8 @@ struct Graph {
 
     /// The role of an input is what its name says: the word of a role, "labels" or "targets" for
     /// the target; any other name is the next feature's.
-    ValueId add_input(const std::string& name, const Type& type);
+    /// Its axes are the usual ones (axes.hpp) where the type has none.
+    ValueId add_input(const std::string& name, Type type);
     /// The input of that role; an invalid id where there is none.
     ValueId find_input(plan::InputRole role) const;
     /// Adds the parameter and its value (named like it); `type` defaults to row-major

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "compiler/ir/axes.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {
@@ -39,7 +40,7 @@ class Parser {
         const std::string word = identifier();
         Type result;
         if (!plan::parse_name(word, result.dtype)) fail(fmt::format("`{}` is no dtype", word));
-        result.dims = integers();
+        extents(result);
         if (at_ < text_.size() && text_[at_] == '{') {
             ++at_;
             while (!accept('}')) {
@@ -182,6 +183,26 @@ class Parser {
         return result;
     }
 
+    /// An axis without a kind among others with one is the batch.
+    void extents(Type& type) {
+        std::vector<std::pair<std::size_t, AxisKind>> kinds;
+        expect('[');
+        while (!accept(']')) {
+            type.dims.push_back(integer());
+            if (!peek(',') && !peek(']')) {
+                const std::string word = identifier();
+                AxisKind kind{};
+                if (!parse_name(word, kind)) fail(fmt::format("`{}` is no kind of axis", word));
+                kinds.emplace_back(type.dims.size() - 1, kind);
+            }
+            if (!accept(',') && !peek(']')) fail("expected `,` or `]`");
+        }
+        if (kinds.empty()) return;
+        type.axes.assign(type.dims.size(), AxisKind::batch);
+        for (const auto& [axis, kind] : kinds)
+            type.axes[axis] = kind;
+    }
+
     void operand_declaration() {
         const bool parameter = peek('@');
         if (!parameter && !peek('%')) fail("expected `%name` or `@name`");
@@ -271,6 +292,7 @@ class Parser {
             do
                 types.push_back(type());
             while (accept(','));
+            take_axes(node, types);
         } else {
             types = inferred(node);
         }
@@ -286,13 +308,30 @@ class Parser {
         }
     }
 
+    /// Axes that are not written are those that the operator gives to results of these extents.
+    void take_axes(const Node& node, std::vector<Type>& types) {
+        if (!infer_) return;
+        std::vector<Type> results;
+        Attributes attributes = node.attributes;
+        if (infer_(node.op, operand_types(node), attributes, results)) return;
+        for (std::size_t i = 0; i < std::min(types.size(), results.size()); ++i)
+            if (types[i].axes.empty() && types[i].dims == results[i].dims)
+                types[i].axes = results[i].axes;
+    }
+
+    std::vector<Type> operand_types(const Node& node) const {
+        std::vector<Type> types;
+        types.reserve(node.inputs.size());
+        for (const ValueId id : node.inputs)
+            types.push_back(graph_.type(id));
+        return types;
+    }
+
     std::vector<Type> inferred(Node& node) {
         if (!infer_) fail(fmt::format("the result types of `{}` are missing", node.op));
-        std::vector<Type> inputs, results;
-        inputs.reserve(node.inputs.size());
-        for (const ValueId id : node.inputs)
-            inputs.push_back(graph_.type(id));
-        if (const auto problem = infer_(node.op, inputs, node.attributes, results)) fail(*problem);
+        std::vector<Type> results;
+        if (const auto problem = infer_(node.op, operand_types(node), node.attributes, results))
+            fail(*problem);
         return results;
     }
 
@@ -368,6 +407,8 @@ Type parse_type(std::string_view text) {
     Parser parser(text, none);
     Type result = parser.type();
     parser.end();
+    if (result.axes.empty() && !result.dims.empty())
+        result.axes = usual_axes(result.dims.size() - 1);
     return result;
 }
 

@@ -11,6 +11,8 @@ std::size_t hash_of(const Type& type) {
         h = mix(h, std::size_t(extent));
     for (const int axis : type.order)
         h = mix(h, std::size_t(axis));
+    for (const AxisKind axis : type.axes)
+        h = mix(h, std::size_t(axis));
     return h;
 }
 

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "base/text.hpp"
+#include "compiler/ir/axes.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -63,6 +64,16 @@ std::string list_text(const std::vector<double>& list) {
     return fmt::format("[{}]", fmt::join(texts, ","));
 }
 
+/// "[8,16 step,4 feature]": every axis but the batch with its kind.
+std::string axes_text(const Type& type) {
+    std::string text;
+    for (std::size_t i = 0; i < type.dims.size(); ++i) {
+        text += fmt::format("{}{}", i ? "," : "[", type.dims[i]);
+        if (type.axes[i] != AxisKind::batch) text += fmt::format(" {}", name_of(type.axes[i]));
+    }
+    return text + "]";
+}
+
 }  // namespace
 
 std::string print(const AttributeValue& value) {
@@ -85,7 +96,9 @@ std::string print(const Attributes& attributes) {
 }
 
 std::string print(const Type& type) {
-    std::string result = plan::name_of(type.dtype) + list_text(type.dims);
+    std::string result = plan::name_of(type.dtype);
+    const bool usual = type.axes.empty() || type.axes == usual_axes(type.dims.size() - 1);
+    result += usual ? list_text(type.dims) : axes_text(type);
     if (!type.order.empty()) result += fmt::format("{{{}}}", fmt::join(type.order, ","));
     return result;
 }

@@ -24,6 +24,8 @@
 namespace dtnn::compiler {
 
 std::string print(const Graph& graph);
+/// "f32[8,3,28,28]{0,2,3,1}"; with the kinds of the axes where they are not the usual ones:
+/// "f32[8,3 channel,16 step]".
 std::string print(const Type& type);
 std::string print(const Attributes& attributes);  ///< "{a=1, b=[1,2]}"; empty when there are none
 std::string print(const AttributeValue& value);

@@ -79,6 +79,9 @@ class Verifier {
         for (const std::int64_t d : v.type->dims)
             if (d < 1) fail("`{}` has the extent {}", v.name, d);
         check_order(v);
+        if (!v.type->axes.empty() && v.type->axes.size() != v.type->dims.size())
+            fail("`{}` has {} axes, of which {} are named", v.name, v.type->dims.size(),
+                 v.type->axes.size());
         sound_[v.type.number()] = problems_.size() == before;
     }
 

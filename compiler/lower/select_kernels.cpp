@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 
+#include "compiler/ops/define.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/support/check.hpp"
 
@@ -22,8 +23,10 @@ kernels::Problem problem_of(const Graph& graph, const Node& node, const LoweredS
     const auto types = [&](const ValueList& values) {
         std::vector<TensorType> found;
         found.reserve(values.size());
-        for (const ValueId value : values)
+        for (const ValueId value : values) {
             found.push_back(graph.type(value));
+            found.back().axes.clear();  // kernels go by numbers of axes, as a plan's steps do
+        }
         return found;
     };
     return kernels::problem_of(step.op, step.attributes, types(node.inputs), types(node.outputs),
@@ -122,8 +125,8 @@ bool is_view(const Graph& graph, const Node& node) {
     if (view == View::none || view == View::always) return view == View::always;
     const Type& source = graph.type(node.inputs[0]);
     const Type& result = graph.type(node.outputs[0]);
-    if (view == View::channels_last_source) return is_channels_last(source);
-    if (view == View::channels_last_result) return is_channels_last(result);
+    if (view == View::channels_last_source) return lies_features_last(source);
+    if (view == View::channels_last_result) return lies_features_last(result);
     if (view == View::same_order) return stored_axes(source) == stored_axes(result);
     return is_row_major(source) && is_row_major(result);
 }
@@ -153,6 +156,7 @@ LoweredStep lower(const Graph& graph, const Node& node, const plan::Target& targ
     if (is_view(graph, node)) return step;
     if (std::string expression = expression_of(node); !expression.empty()) {
         step.op = "elementwise";
+        step.attributes = pick(node.attributes, {"axis"});
         step.attributes["expression"] = std::move(expression);
     } else {
         step.op = node.op;

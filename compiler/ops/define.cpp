@@ -1,9 +1,12 @@
 #include "compiler/ops/define.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <limits>
 
+#include "base/text.hpp"
 #include "compiler/ir/printer.hpp"
 #include "compiler/ops/initializers.hpp"
 #include "compiler/support/check.hpp"
@@ -183,12 +186,13 @@ std::vector<Node> becomes(Node node, std::string_view op, Attributes attributes)
 }
 
 bool expect_image(ShapeContext& c, const char* op, std::size_t i) {
-    if (c.input(i).dims.size() == 4) return true;
+    const Type& type = c.input(i);
+    if (is_image(type)) return true;
+    const bool rows = is_rows(type);
     c.fail(fmt::format("{} works on images (channels, height, width), but its input is {}", op,
-                       c.input(i).dims.size() == 2
-                           ? fmt::format("a row of {} numbers", c.input(i).dims[1])
-                           : sample_text(c.input(i))),
-           fmt::format("put `{}` before `flatten`", op));
+                       rows ? fmt::format("a row of {} numbers", type.dims[1]) : sample_text(type)),
+           rows ? fmt::format("put `{}` before `flatten`", op)
+                : "`reshape: {shape: [channels, height, width]}` makes an image of it");
     return false;
 }
 
@@ -202,7 +206,7 @@ bool expect_operands(ShapeContext& c, const char* op, std::size_t count) {
 std::int64_t packed_filters(ShapeContext& c, std::size_t i) {
     const std::vector<std::int64_t> packed = c.integers(kPacked);
     const Dims& dims = c.input(i).dims;
-    const bool fits = packed.size() == 2 && packed[0] >= 1 && packed[1] >= 1 && dims.size() >= 3 &&
+    const bool fits = packed.size() == 2 && packed[0] >= 1 && packed[1] >= 1 && !dims.empty() &&
                       dims.front() == (packed[0] + packed[1] - 1) / packed[1] &&
                       dims.back() == packed[1];
     if (fits) return packed[0];
@@ -225,7 +229,20 @@ void result_like(ShapeContext& c, std::size_t i) {
 
 std::string sample_text(const Type& type) {
     if (type.dims.empty()) return shape_text(type.dims);
-    return shape_text(Dims(type.dims.begin() + 1, type.dims.end()));
+    return sample_text(Dims(type.dims.begin() + 1, type.dims.end()),
+                       Axes(type.axes.begin() + (type.axes.empty() ? 0 : 1), type.axes.end()));
+}
+
+std::string sample_text(const Dims& dims, const Axes& axes) {
+    static const Axes image = usual_axes(3);
+    const bool plain =
+        axes.size() <= 1 || std::equal(axes.begin(), axes.end(), image.begin() + 1, image.end());
+    if (plain) return shape_text(dims);
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < dims.size(); ++i)
+        texts.push_back(
+            count_text(dims[i], axes[i] == AxisKind::space ? "cell" : name_of(axes[i])));
+    return fmt::format("[{}]", fmt::join(texts, ", "));
 }
 
 plan::Initializer initializer(const Attributes& attributes, const char* name, const char* absent,

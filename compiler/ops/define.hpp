@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/saturating.hpp"
+#include "compiler/ir/axes.hpp"
 #include "compiler/ops/op.hpp"
 
 namespace dtnn::compiler {
@@ -47,7 +48,10 @@ class OpBuilder {
     explicit OpBuilder(std::string name) { def_.name = std::move(name); }
 
     OpBuilder& doc(std::string text) { return set(def_.doc, std::move(text)); }
-    OpBuilder& family(Family family) { return set(def_.family, family); }
+    OpBuilder& family(Family family) {
+        if (family == Family::update) lie_alike();
+        return set(def_.family, family);
+    }
     /// For forecasts: always the same class, or by what the step is.
     OpBuilder& kernel_class(KernelClass one) {
         return kernel_class([one](const KernelClassContext&) { return one; });
@@ -126,10 +130,10 @@ class OpBuilder {
         return set(def_.weights, StoredWeights{true, i, std::move(order)});
     }
     OpBuilder& pads() { return set(def_.pads, true); }
-    OpBuilder& stored_alike() { return set(def_.stored_alike, true); }
-    OpBuilder& reads_row_major() { return set(def_.reads_row_major, true); }
-    OpBuilder& gives_row_major() { return set(def_.gives_row_major, true); }
-    OpBuilder& image_parameters() { return set(def_.image_parameters, true); }
+    OpBuilder& operands_lie(Wish wish) { return set(def_.operands_wish, wish); }
+    OpBuilder& results_lie(Wish wish) { return set(def_.results_wish, wish); }
+    /// All operands and results lie in one order.
+    OpBuilder& lie_alike() { return operands_lie(Wish::follows).results_lie(Wish::follows); }
     /// Of every step of it, beside its fields; where a node does not say it, it is `fallback`.
     OpBuilder& attribute(const char* name, AttributeValue fallback) {
         def_.attributes[name] = std::move(fallback);
@@ -152,9 +156,12 @@ class OpBuilder {
     OpBuilder& sums_expression() { return set(def_.sums_expression, true); }
     OpBuilder& exchange() { return set(def_.exchange, true); }
     OpBuilder& view(View when) { return set(def_.view, when); }
-    OpBuilder& expression(std::string postfix) { return set(def_.expression, std::move(postfix)); }
+    /// Loops over flat memory, as do the updates of optimizers.
+    OpBuilder& expression(std::string postfix) {
+        return lie_alike().set(def_.expression, std::move(postfix));
+    }
     OpBuilder& expression_rule(std::function<std::string(const Node&)> rule) {
-        return set(def_.expression_rule, std::move(rule));
+        return lie_alike().set(def_.expression_rule, std::move(rule));
     }
 
     operator OpDef() { return std::move(def_); }  // NOLINT: the end of a chain
@@ -211,8 +218,10 @@ bool expect_dims(ShapeContext& c, const char* op, std::size_t i, const char* ope
 /// One result, of operand i's type.
 void result_like(ShapeContext& c, std::size_t i = 0);
 
-/// "64x16x16": an activation's shape as users know it, without the batch.
+/// "64x16x16", "[16 steps, 32 features]": an activation's shape as users know it, without the
+/// batch.
 std::string sample_text(const Type& type);
+std::string sample_text(const Dims& dims, const Axes& axes);
 
 /// Units of `weights_and_bias`: the attribute.
 std::function<std::int64_t(const Type&, const Attributes&)> units_in(const char* attribute);

@@ -149,7 +149,8 @@ std::vector<std::string> check_types(const Graph& graph, NodeKinds& kinds) {
         bool same = kind.results.size() == node.outputs.size();
         for (std::size_t i = 0; same && i < kind.results.size(); ++i) {
             const Type& have = graph.type(node.outputs[i]);
-            same = have.dims == kind.results[i].dims && have.dtype == kind.results[i].dtype;
+            same = have.dims == kind.results[i].dims && have.dtype == kind.results[i].dtype &&
+                   have.axes == kind.results[i].axes;
         }
         if (!same)
             problems.push_back(

@@ -102,6 +102,15 @@ struct ParameterRule {
     /// operand.
     std::function<Dims(const Type& input, const Attributes&)> dims;
     std::function<plan::Initializer(const Dims&, const Attributes&)> initializer;
+    /// How the layer sees it, where that is more than a list of the dims: what is like a sample is
+    /// a batch of one, and lies as samples do.
+    std::function<Type(const Type& input, const Attributes&)> view = {};
+
+    Type type(const Type& input, const Attributes& attributes) const {
+        Dims own = dims(input, attributes);
+        if (view && !own.empty()) return view(input, attributes);
+        return {input.dtype, std::move(own), {}};
+    }
 };
 
 /// What an operator is of, for drawings and tables. Gradients belong to the family of what they are
@@ -137,8 +146,15 @@ enum class View {
     always,
 };
 
-/// An operator's weights: which operand or result they are, and the physical order of four axes
-/// that its kernels read and write them in.
+/// How an operand or a result is to lie in memory.
+enum class Wish {
+    usual,      ///< with its channels last, row-major where it has none
+    row_major,  ///< the numbers of a sample in the order of its axes
+    follows,    ///< as result 0 does, where that has the same extents
+};
+
+/// An operator's weights: which operand or result they are, and the physical order in which its
+/// kernels read and write them where they have as many axes as that.
 struct StoredWeights {
     bool result = false;
     std::size_t index = 0;
@@ -208,12 +224,9 @@ struct OpDef {
     std::function<bool(const Attributes& fields)> keeps_shifts;
     bool keeps_channels_apart = false;  ///< a channel of the result is made of one of the input
     std::optional<StoredWeights> weights;
-    bool pads = false;             ///< with zeros, which a convolution behind it can do itself
-    bool stored_alike = false;     ///< all operands and results lie in one order
-    bool reads_row_major = false;  ///< an image: by the order channels, rows, columns
-    bool gives_row_major = false;
-    /// A parameter [C,H,W] is what a sample is, and lies as images do.
-    bool image_parameters = false;
+    bool pads = false;                 ///< with zeros, which a convolution behind it can do itself
+    Wish operands_wish = Wish::usual;  ///< but for weights
+    Wish results_wish = Wish::usual;
     /// The result is operand 0, number by number; empty: never.
     std::function<bool(const Graph&, const Node&)> does_nothing;
     /// Simpler operators of the same meaning, each reading the one before as operand 0; none where

@@ -6,7 +6,6 @@
 #include "compiler/ops/emit.hpp"
 #include "compiler/ops/loss/losses.hpp"
 #include "compiler/ops/op.hpp"
-#include "compiler/passes/shared/image_parameters.hpp"
 #include "compiler/passes/shared/rewriting.hpp"
 
 namespace dtnn::compiler {
@@ -28,8 +27,8 @@ bool does_nothing(const Graph& graph, const Node& node) {
 
 /// An image becomes a row of its numbers.
 bool flattens(const Graph& graph, const Node& node) {
-    return op(node.op).keeps_numbers && graph.type(node.inputs[0]).dims.size() == 4 &&
-           graph.type(node.outputs[0]).dims.size() == 2;
+    return op(node.op).keeps_numbers && is_image(graph.type(node.inputs[0])) &&
+           is_rows(graph.type(node.outputs[0]));
 }
 
 /// The image that a row was flattened from, or an invalid id.
@@ -49,9 +48,7 @@ std::vector<Dims> absorbed_weights(const Graph& graph, const Uses& uses) {
         updated[update.state.index()] = true;
     for (const Parameter& parameter : graph.parameters) {
         const Type& type = graph.type(parameter.value);
-        if (type.dims.size() != 2 || uses.leaves(parameter.value) ||
-            updated[parameter.value.index()])
-            continue;
+        if (uses.leaves(parameter.value) || updated[parameter.value.index()]) continue;
         Dims dims;
         for (const NodeId reader : uses.readers(parameter.value)) {
             const Node& node = graph.node(reader);
@@ -62,7 +59,7 @@ std::vector<Dims> absorbed_weights(const Graph& graph, const Uses& uses) {
             Dims wanted;
             if (image.valid()) {
                 const Dims& source = graph.type(image).dims;
-                wanted = {source[1], source[2], source[3], type.dims[1]};
+                wanted = {source[1], source[2], source[3], type.dims.back()};
             }
             if (wanted.empty() || (!dims.empty() && dims != wanted)) {
                 dims.clear();
@@ -80,7 +77,7 @@ const Node* loss_of_softmax(const Graph& graph, const Uses& uses, const Node& no
     const plan::Prediction gives = op(node.op).gives;
     const bool logarithm = gives == plan::Prediction::log_probabilities;
     const ValueId result = node.outputs[0];
-    if (gives == plan::Prediction::scores || graph.type(result).dims.size() != 2) return nullptr;
+    if (gives == plan::Prediction::scores || !is_rows(graph.type(result))) return nullptr;
     const Node* found = nullptr;
     for (const NodeId reader : uses.readers(result)) {
         const Node& loss = graph.node(reader);
@@ -137,7 +134,6 @@ void replace_by(Rewriter& r, const Graph& graph, const Node& node, std::vector<N
 Graph canonicalize(const Graph& graph, PassContext&) {
     const Uses uses(graph);
     std::vector<Dims> absorbed = absorbed_weights(graph, uses);
-    add_image_parameters(graph, uses, absorbed);
     Rewriter r(graph);
     for (std::size_t i = 0; i < absorbed.size(); ++i) {
         if (absorbed[i].empty()) continue;
@@ -174,8 +170,9 @@ Graph canonicalize(const Graph& graph, PassContext&) {
     }
     // Nodes that were absorbed or bypassed and have no other reader are gone.
     Graph result = r.take();
-    auto without = remove_unread(
-        result, [](const Node& node) { return op(node.op).reads_row_major || op(node.op).pads; });
+    auto without = remove_unread(result, [](const Node& node) {
+        return op(node.op).operands_wish == Wish::row_major || op(node.op).pads;
+    });
     return without ? std::move(*without) : std::move(result);
 }
 

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "compiler/ir/axes.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/passes/shared/rewriting.hpp"
 #include "compiler/support/check.hpp"
@@ -12,10 +13,10 @@ namespace {
 
 /// The operator that this pass is about.
 constexpr const char* kReorder = "reorder";
-const Order kImage{0, 2, 3, 1};
 const Order kFilters{2, 3, 1, 0};
+const Order kFiltersLikeImages{0, 2, 3, 1};
 
-/// Values that must be stored alike form classes; a class with weights in it is stored as weights.
+/// Values that wish to lie alike form classes; a class with weights in it lies as they wish.
 class Classes {
   public:
     Classes(const Graph& graph, bool filters_like_images)
@@ -32,14 +33,12 @@ class Classes {
             mark_weights(node);
     }
 
-    const Order& order(ValueId value) {
+    Order order(ValueId value) {
         const Order* found = order_[root(value.index())];
-        return found ? *found : kImage;
+        return found ? *found : usual_order(graph_.type(value).axes);
     }
 
   private:
-    bool image_like(ValueId value) const { return graph_.type(value).dims.size() == 4; }
-
     std::size_t root(std::size_t i) {
         while (parent_[i] != i)
             i = parent_[i] = parent_[parent_[i]];
@@ -47,26 +46,25 @@ class Classes {
     }
 
     void join(ValueId a, ValueId b) {
-        if (image_like(a) && image_like(b)) parent_[root(a.index())] = root(b.index());
+        if (graph_.type(a).dims == graph_.type(b).dims) parent_[root(a.index())] = root(b.index());
     }
 
     void join_operands(const Node& node) {
+        const OpDef& def = op(node.op);
         // An exchange leaves everything as it lies.
-        if (op(node.op).exchange)
+        if (def.exchange)
             for (std::size_t i = 0; i < node.inputs.size(); ++i)
                 join(node.outputs[i], node.inputs[i]);
-        // Updates go over flat memory: weights, gradients, states, sums and averages.
-        const bool alike =
-            node.phase == Phase::update || op(node.op).stored_alike || !expression_of(node).empty();
-        if (!alike) return;
-        for (const ValueId input : node.inputs)
-            join(node.outputs[0], input);
-        for (const ValueId output : node.outputs)
-            join(node.outputs[0], output);
+        if (def.operands_wish == Wish::follows)
+            for (const ValueId input : node.inputs)
+                join(node.outputs[0], input);
+        if (def.results_wish == Wish::follows)
+            for (const ValueId output : node.outputs)
+                join(node.outputs[0], output);
     }
 
     void mark(ValueId value, const Order& order) {
-        if (!image_like(value)) return;
+        if (order.size() != graph_.type(value).dims.size()) return;
         const Order*& known = order_[root(value.index())];
         DTNN_CHECK(!known || *known == order, "`{}` would have to be stored in two orders",
                    graph_.value(value).name);
@@ -78,7 +76,7 @@ class Classes {
         if (!weights) return;
         const bool as_image = filters_like_images_ && weights->order == kFilters;
         mark((weights->result ? node.outputs : node.inputs)[weights->index],
-             as_image ? kImage : weights->order);
+             as_image ? kFiltersLikeImages : weights->order);
     }
 
     const Graph& graph_;
@@ -96,14 +94,16 @@ class Arranger {
         for (std::size_t i = 0; i < graph_.values.size(); ++i)
             if (graph_.values[i].kind != ValueKind::result) arrange(ValueId(i));
         for (const Node& node : graph_.nodes) {
-            if (op(node.op).reads_row_major && wants_row_major(node.inputs[0])) {
-                flatten(node);
+            const OpDef& def = op(node.op);
+            if (def.operands_wish == Wish::row_major &&
+                !is_row_major(r_.graph().type(r_.map(node.inputs[0])))) {
+                read_row_major(node);
                 continue;
             }
             r_.copy(node);
             if (node.op == kReorder) continue;  // its attribute says it
-            if (op(node.op).gives_row_major && differs(graph_.type(node.outputs[0]))) {
-                unflatten(node);
+            if (def.results_wish == Wish::row_major && lies_otherwise(node.outputs[0])) {
+                store_as_wished(node);
                 continue;
             }
             for (const ValueId output : node.outputs)
@@ -114,52 +114,53 @@ class Arranger {
 
   private:
     void arrange(ValueId old) {
-        if (graph_.type(old).dims.size() != 4) return;
+        const Order order = classes_.order(old);
         const ValueId fresh = r_.map(old);
+        if (r_.graph().type(fresh).order == order) return;
         Type type = r_.graph().type(fresh);
-        type.order = classes_.order(old);
+        type.order = order;
         r_.graph().set_type(fresh, type);
     }
 
-    /// The two orders of an image store different bytes.
-    static bool differs(const Type& type) {
-        return type.dims.size() == 4 && type.dims[1] > 1 && type.dims[2] * type.dims[3] > 1;
+    /// What others wish of a value is not how a row-major one lies.
+    bool lies_otherwise(ValueId old) {
+        Type type = graph_.type(old);
+        type.order = classes_.order(old);
+        return !is_row_major(type);
     }
 
-    bool wants_row_major(ValueId source) {
-        return differs(graph_.type(source)) && !r_.graph().type(r_.map(source)).order.empty();
-    }
-
-    ValueId reorder(const Node& near, ValueId value, std::vector<std::int64_t> order,
-                    const std::string& name) {
+    ValueId reorder(const Node& near, ValueId value, const Order& order, const std::string& name) {
         Node node;
         node.op = kReorder;
         node.inputs = {value};
-        node.attributes["order"] = std::move(order);
+        node.attributes["order"] = std::vector<std::int64_t>(order.begin(), order.end());
         node.phase = near.phase;
         node.layer = near.layer;
         node.place = near.place;
         return emit(r_, std::move(node), name)[0];
     }
 
-    void flatten(const Node& node) {
+    void read_row_major(const Node& node) {
         ValueId& source = row_major_[node.inputs[0]];
-        if (!source.valid())
-            source = reorder(node, r_.map(node.inputs[0]), {0, 1, 2, 3},
+        if (!source.valid()) {
+            Order order(graph_.type(node.inputs[0]).dims.size());
+            std::iota(order.begin(), order.end(), 0);
+            source = reorder(node, r_.map(node.inputs[0]), order,
                              graph_.value(node.inputs[0]).name + ".row_major");
+        }
         Node flattened = r_.mapped(node);
         flattened.inputs = {source};
         r_.replace(node.outputs[0],
                    emit(r_, std::move(flattened), graph_.value(node.outputs[0]).name)[0]);
     }
 
-    void unflatten(const Node& node) {
+    void store_as_wished(const Node& node) {
         const ValueId result = node.outputs[0];
         bool done = !uses_.leaves(result);
         for (const NodeId reader : uses_.readers(result))
             done = done && graph_.node(reader).op == kReorder;
         if (done) return;
-        r_.replace(result, reorder(node, r_.map(result), {0, 2, 3, 1},
+        r_.replace(result, reorder(node, r_.map(result), classes_.order(result),
                                    graph_.value(result).name + ".channels_last"));
     }
 

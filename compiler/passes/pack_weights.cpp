@@ -37,19 +37,21 @@ class WeightPacker {
         const std::optional<StoredWeights>& weights = op(node.op).weights;
         if (!weights || weights->result) return 0;
         const bool fits = invariant_.values[weights_of(node).index()] &&
-                          !node.attributes.contains(kPacked) && !filter_order(node).empty();
+                          !node.attributes.contains(kPacked) && filter_axis(node) >= 0;
         return fits ? context_.wanted_block(graph_, node) : 0;
     }
 
-    const Order& filter_order(const Node& node) const {
+    /// The axis that is stored last; -1 where an order is asked for that the weights have not.
+    std::int64_t filter_axis(const Node& node) const {
         const Type& type = graph_.type(weights_of(node));
-        static const Order rows{0, 1};
-        return type.order.empty() && type.dims.size() == 2 ? rows : type.order;
+        if (!type.order.empty()) return type.order.back();
+        const bool ordered = op(node.op).weights->order.size() == type.dims.size();
+        return ordered ? -1 : std::int64_t(type.dims.size()) - 1;
     }
 
     void pack(const Node& node, std::int64_t block) {
         const ValueId weights = weights_of(node);
-        const std::int64_t axis = filter_order(node).back();
+        const std::int64_t axis = filter_axis(node);
         const std::int64_t filters = graph_.type(weights).dims[std::size_t(axis)];
         auto [packed, added] = packed_.try_emplace({weights.index(), block});
         if (added) {

@@ -10,9 +10,9 @@ namespace dtnn::compiler {
 namespace {
 
 /// Images, rows and weights may be held in 16 bits, not what there is one number of for each
-/// channel, nor sums in double.
+/// channel, which is a list, nor sums in double.
 bool is_reducible(const Type& type) {
-    return type.dtype == DType::f32 && type.dims.size() >= 2;
+    return type.dtype == DType::f32 && type.dims != Dims{type.elements()} && !type.dims.empty();
 }
 
 class PrecisionReducer {
@@ -66,7 +66,7 @@ class PrecisionReducer {
         std::vector<std::string> names;
         for (std::size_t i = 0; i < types.size(); ++i) {
             const Value& result = r_.old().value(old.outputs[i]);
-            types[i] = {types[i].dtype, result.type->dims, result.type->order};
+            types[i] = {types[i].dtype, result.type->dims, result.type->order, result.type->axes};
             names.emplace_back(result.name);
         }
         const NodeId added = r_.add_node(std::move(node), types, names[0], names);

@@ -270,8 +270,8 @@ void UseFields::add_misspelt(const std::set<std::string, std::less<>>& fields) {
     }
 }
 
-void UseFields::add(const SourceEntry& entry, const Environment& environment, const Dims& input,
-                    Diagnostics& diagnostics) {
+void UseFields::add(const SourceEntry& entry, const Environment& environment,
+                    const SampleShape& input, Diagnostics& diagnostics) {
     if (!any_formula(entry.value)) {
         map.entries.push_back(entry);
         return;
@@ -287,7 +287,8 @@ void UseFields::add(const SourceEntry& entry, const Environment& environment, co
 }
 
 Environment bind_parameters(const Block& block, const UseFields& use, const Span& place,
-                            const Environment& model, const Dims& input, Diagnostics& diagnostics) {
+                            const Environment& model, const SampleShape& input,
+                            Diagnostics& diagnostics) {
     Environment environment(&model);
     FieldScope scope{block.name, place};
     scope.given = use.given;

@@ -100,7 +100,7 @@ struct UseFields {
     bool plain = true;     ///< nothing was evaluated: the same wherever it is read
     bool unknown = false;  ///< a value is unknown
 
-    void add(const SourceEntry& entry, const Environment& environment, const Dims& input,
+    void add(const SourceEntry& entry, const Environment& environment, const SampleShape& input,
              Diagnostics& diagnostics);
     /// Fields that were misspelt elsewhere, which was said: unknown where they are not given.
     void add_misspelt(const std::set<std::string, std::less<>>& fields);
@@ -110,6 +110,7 @@ struct UseFields {
 /// read parameters declared before them and the shape of the block's input. `model` are the names
 /// that every block sees.
 Environment bind_parameters(const Block& block, const UseFields& use, const Span& place,
-                            const Environment& model, const Dims& input, Diagnostics& diagnostics);
+                            const Environment& model, const SampleShape& input,
+                            Diagnostics& diagnostics);
 
 }  // namespace dtnn::compiler

@@ -5,22 +5,19 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/frontend/expand/expansion_shapes.hpp"
 #include "compiler/frontend/read/loss_check.hpp"
 #include "compiler/frontend/read/validation.hpp"
 #include "compiler/frontend/specs.hpp"
 #include "compiler/frontend/tables/components.hpp"
 #include "compiler/ir/graph.hpp"
+#include "compiler/ir/printer.hpp"
+#include "compiler/ops/axis.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/support/name_pattern.hpp"
 
 namespace dtnn::compiler {
 namespace {
-
-/// A shape without its batch: 8x14x14.
-std::string sample_shape_text(const Dims& dims) {
-    return dims.size() < 2 ? "one value"
-                           : fmt::format("{}", fmt::join(dims.begin() + 1, dims.end(), "x"));
-}
 
 /// Passes add inputs of these names, which the runtime fills by role, so the value of a layer that
 /// is called so steps aside. (`source` is there before every layer.)
@@ -33,10 +30,8 @@ class GraphBuilder {
     GraphBuilder(const JobSpec& job, std::int64_t batch, Diagnostics& diagnostics)
         : job_(job), diagnostics_(diagnostics) {
         graph_.name = job.model.name;
-        Type source{job.training.dtype, {batch}, {}};
-        source.dims.insert(source.dims.end(), job.model.input_shape.begin(),
-                           job.model.input_shape.end());
-        input_ = graph_.add_input("source", source);
+        input_ = graph_.add_input(
+            "source", type_of_batch(batch, job.training.dtype, shape_of(job.model, -1)));
     }
 
     Graph build() {
@@ -93,7 +88,7 @@ class GraphBuilder {
                 std::optional<Parameter> parameter = parameter_of(rule, spec, input);
                 if (!parameter) continue;
                 parameter->layer = layer;
-                types.push_back({input.dtype, parameter->dims, {}});
+                types.push_back(rule.type(input, spec.fields));
                 parameters.push_back(std::move(*parameter));
             }
         }
@@ -104,14 +99,14 @@ class GraphBuilder {
                                fmt::format("in batches of {}, {}", input.dims[0], error->text));
             return false;
         }
+        std::size_t operand = spec.sources.size();
         for (Parameter& parameter : parameters) {
             parameter.initializer.stream = std::int64_t(graph_.parameters.size());
             const std::int64_t elements = element_count(parameter.dims);
             row.parameters += elements;
             row.trainable += parameter.trainable ? elements : 0;
             if (parameter.role == "weights") row.weights_shape = parameter.dims;
-            const Type type{input.dtype, parameter.dims, {}};
-            node.inputs.push_back(graph_.add_parameter(std::move(parameter), type));
+            node.inputs.push_back(graph_.add_parameter(std::move(parameter), types[operand++]));
         }
         row.forward_flops =
             flops_per_sample(def, types, results, spec.sources.size(), node.attributes);
@@ -149,29 +144,31 @@ class GraphBuilder {
 
     void check_predictions(const LayerSpec& last) {
         const std::int64_t classes = job_.dataset.dataset.target().classes;
-        const Dims& dims = graph_.type(values_.back()).dims;
+        const Type& type = graph_.type(values_.back());
         const Dims& pixels = job_.dataset.dataset.target().dims;
         if (classes == 0) return;
         if (job_.dataset.dataset.target().kind == plan::LabelKind::input) {
-            check_target(last, dims);
+            check_target(last, type);
             return;
         }
         if (!pixels.empty()) {
-            check_pixels(last, {dims[0], classes, pixels[0], pixels[1]}, dims);
+            check_pixels(last, {type.dims[0], classes, pixels[0], pixels[1]}, type);
             return;
         }
-        if (dims.size() == 2 && dims[1] == classes) return;
+        const bool rows = is_rows(type);
+        const std::int64_t given = features_of(type);
+        if (rows && given == classes) return;
         const std::string fact =
-            dims.size() == 2 ? fmt::format("the model gives {} predictions", dims[1])
-                             : fmt::format("the model gives {} instead of a list of predictions",
-                                           sample_shape_text(dims));
+            rows ? fmt::format("the model gives {} predictions", given)
+                 : fmt::format("the model gives {} instead of a list of predictions",
+                               sample_text(type));
         // The width of the predictions is most often decided by a dense layer before the last.
         Span span = last.span;
         std::string help =
             "end with `flatten` and `- dense: {units: " + std::to_string(classes) + "}`";
-        if (dims.size() == 2)
+        if (rows)
             for (auto row = graph_.layers.rbegin(); row != graph_.layers.rend(); ++row)
-                if (row->type == "dense" && row->output_shape == Dims{dims[1]}) {
+                if (row->type == "dense" && row->output_shape == Dims{given}) {
                     span = {row->place, int(row->type.size())};
                     help = fmt::format("write `units: {}` for `{}`", classes, row->name);
                     break;
@@ -189,7 +186,8 @@ class GraphBuilder {
 
     /// Where a sample is its own label, the predictions are another of its shape, or a row of as
     /// many numbers.
-    void check_target(const LayerSpec& last, const Dims& dims) {
+    void check_target(const LayerSpec& last, const Type& type) {
+        const Dims& dims = type.dims;
         const plan::Dataset& dataset = job_.dataset.dataset;
         const std::int64_t numbers = element_count(dataset.input().dims);
         Dims wanted = {dims[0]};
@@ -199,10 +197,10 @@ class GraphBuilder {
             Code::classes_mismatch, last.span,
             fmt::format("the model gives {}, but with `target: input` of the dataset `{}` it must "
                         "give what it reads, {}",
-                        sample_shape_text(dims), dataset.name, sample_shape_text(wanted)));
+                        sample_text(type), dataset.name, shape_text(dataset.input().dims)));
         error.notes.push_back({span_or(job_.dataset.spans, "target", job_.dataset.span),
                                "the target is chosen here"});
-        error.help = dims.size() == 2
+        error.help = is_rows(type)
                          ? fmt::format("end with `- dense: {{units: {}}}`", numbers)
                          : fmt::format(
                                "end with {} filters of {} x {} pixels, such as `- conv2d: "
@@ -212,14 +210,14 @@ class GraphBuilder {
     }
 
     /// With a class for every pixel the predictions are an image of `wanted`.
-    void check_pixels(const LayerSpec& last, const Dims& wanted, const Dims& dims) {
-        if (dims == wanted) return;
+    void check_pixels(const LayerSpec& last, const Dims& wanted, const Type& type) {
+        if (type.dims == wanted) return;
         Diagnostic& error = diagnostics_.error(
             Code::classes_mismatch, last.span,
             fmt::format("the model gives {}, but the dataset `{}` has a label of {} classes for "
                         "each of {}x{} pixels, which takes {}",
-                        sample_shape_text(dims), job_.dataset.dataset.name, wanted[1], wanted[2],
-                        wanted[3], sample_shape_text(wanted)));
+                        sample_text(type), job_.dataset.dataset.name, wanted[1], wanted[2],
+                        wanted[3], shape_text({wanted.begin() + 1, wanted.end()})));
         const auto declared = job_.dataset.spans.find("labels");
         error.notes.push_back(
             {declared == job_.dataset.spans.end() ? job_.dataset.span : declared->second,

@@ -394,7 +394,8 @@ class Expander {
                                    entry.type))
                 .help = "begin the branch with a layer that has `from`";
         }
-        const Dims& input = entry.branches || sources.empty() ? shape(previous) : shape(sources[0]);
+        const SampleShape input =
+            entry.branches || sources.empty() ? shape(previous) : shape(sources[0]);
         for (const SourceEntry* field : fields) {
             if (is_head(field->key)) continue;
             if (entry.branches && field->key == "branches")
@@ -459,7 +460,7 @@ class Expander {
         }
     }
 
-    const Dims& shape(int source) const { return shape_of(model_, source); }
+    SampleShape shape(int source) const { return shape_of(model_, source); }
 
     const ModelLanguage& language_;
     ModelSpec& model_;

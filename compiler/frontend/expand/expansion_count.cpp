@@ -25,8 +25,6 @@ void add(LayerCount& total, const LayerCount& more) {
     total.steps = sum(total.steps, more.steps);
 }
 
-const Dims kNoShape;
-
 /// How much there is to read in a tree.
 struct Extent {
     std::int64_t values = 0;
@@ -55,7 +53,7 @@ const SourceNode* list_field(const LayerEntry& entry, const char* key) {
 }  // namespace
 
 void add_control_fields(const LayerEntry& entry, UseFields& use, const Environment& environment,
-                        const Dims& input, Diagnostics& diagnostics) {
+                        const SampleShape& input, Diagnostics& diagnostics) {
     if (!entry.fields) return;
     for (const SourceEntry& field : entry.fields->entries) {
         if (use.map.find(field.key) || use.given.contains(field.key)) continue;
@@ -115,7 +113,7 @@ LayerCount LayerCounter::count(const SourceNode& list, const Environment& enviro
 LayerCount LayerCounter::count_entry(const SourceNode& item, const Environment& environment) {
     if (++walked_ > kMaximumSteps) return {};
     const auto entry =
-        read_entry(item, language_.blocks(), InReach(environment, kNoShape), unheard_);
+        read_entry(item, language_.blocks(), InReach(environment, unknown_shape()), unheard_);
     if (!entry) return {0, 1};
     const std::int64_t own = steps_of(item, *entry);
     walked_ += own - 1;
@@ -157,9 +155,9 @@ LayerCount LayerCounter::count_block(const LayerEntry& entry, const Environment&
     if (!entry.block->layers || depth_ >= int(kMaximumBlockDepth)) return {};
     UseFields use;
     for (const SourceEntry* field : language_.fields_of(entry))
-        use.add(*field, environment, kNoShape, unheard_);
-    const Environment inner =
-        bind_parameters(*entry.block, use, entry.span, language_.parameters(), kNoShape, unheard_);
+        use.add(*field, environment, unknown_shape(), unheard_);
+    const Environment inner = bind_parameters(*entry.block, use, entry.span, language_.parameters(),
+                                              unknown_shape(), unheard_);
     // A text may hold what separates arguments, so its length stands before it.
     std::string key = entry.block->name;
     for (const auto& [name, binding] : inner.own()) {
@@ -180,7 +178,7 @@ LayerCount LayerCounter::count_repeat(const LayerEntry& entry, const Environment
     const SourceNode* list = list_field(entry, "layers");
     if (!list) return {};
     UseFields use;
-    add_control_fields(entry, use, environment, kNoShape, unheard_);
+    add_control_fields(entry, use, environment, unknown_shape(), unheard_);
     const RepeatHead head = read_repeat(entry, use, unheard_);
     const std::int64_t times = head.times.value_or(1);
     const std::vector<std::string>& names = names_read_in(*list);
@@ -206,7 +204,7 @@ LayerCount LayerCounter::count_repeat(const LayerEntry& entry, const Environment
 
 LayerCount LayerCounter::count_choice(const LayerEntry& entry, const Environment& environment) {
     UseFields use;
-    add_control_fields(entry, use, environment, kNoShape, unheard_);
+    add_control_fields(entry, use, environment, unknown_shape(), unheard_);
     const std::optional<bool> condition = read_condition(entry, use, unheard_);
     LayerCount total;
     for (const bool side : {true, false}) {

@@ -60,7 +60,7 @@ RepeatHead read_repeat(const LayerEntry& entry, const UseFields& use, Diagnostic
 /// Adds the fields of `repeat` and `if` to `use`, the lists of layers left out. `times` that
 /// depends on a shape is reported.
 void add_control_fields(const LayerEntry& entry, UseFields& use, const Environment& environment,
-                        const Dims& input, Diagnostics& diagnostics);
+                        const SampleShape& input, Diagnostics& diagnostics);
 
 /// The condition of an `if`; nothing after a diagnostic or when it is unknown.
 std::optional<bool> read_condition(const LayerEntry& entry, const UseFields& use,

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/ops/define.hpp"
 #include "compiler/ops/emit.hpp"
+#include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {
 namespace {
-
-constexpr std::size_t kInputExtents = 3;  // channels, height, width
 
 void report(const ModelSpec& model, const LayerSpec& layer, const ShapeError& shape_error,
             Diagnostics& diagnostics) {
@@ -22,7 +22,8 @@ void report(const ModelSpec& model, const LayerSpec& layer, const ShapeError& sh
         const int source = *read;
         // Several empty branches read one layer.
         if (std::find(layer.sources.begin(), read, source) != read) continue;
-        const std::string text = fmt::format("{}", fmt::join(shape_of(model, source), "x"));
+        const SampleShape sample = shape_of(model, source);
+        const std::string text = sample_text(sample.dims, sample.axes);
         if (source < 0) {
             error.notes.push_back({model.input_span, fmt::format("the model's input is {}", text)});
         } else {
@@ -35,39 +36,47 @@ void report(const ModelSpec& model, const LayerSpec& layer, const ShapeError& sh
 
 }  // namespace
 
-const Dims& shape_of(const ModelSpec& model, int source) {
-    static const Dims unknown;
-    if (source >= 0) return model.layers[std::size_t(source)].shape;
-    const bool known = source == -1 && model.input_shape.size() == kInputExtents;
-    return known ? model.input_shape : unknown;
+SampleShape shape_of(const ModelSpec& model, int source) {
+    if (source == -1) return {model.input_shape, model.input_axes};
+    if (source < 0) return unknown_shape();
+    const LayerSpec& layer = model.layers[std::size_t(source)];
+    return {layer.shape, layer.axes};
+}
+
+Type type_of_batch(std::int64_t batch, DType dtype, const SampleShape& sample) {
+    Type type{dtype, {batch}, {}, {AxisKind::batch}};
+    type.dims.insert(type.dims.end(), sample.dims.begin(), sample.dims.end());
+    type.axes.insert(type.axes.end(), sample.axes.begin(), sample.axes.end());
+    return type;
 }
 
 void infer_shape(const ModelSpec& model, const OpDef& op, LayerSpec& layer,
                  Diagnostics& diagnostics) {
     std::vector<Type> types;
     for (const int source : layer.sources) {
-        const Dims& sample = shape_of(model, source);
-        if (sample.empty()) return;
-        Type& type = types.emplace_back();
-        type.dims.reserve(sample.size() + 1);
-        type.dims.push_back(1);
-        type.dims.insert(type.dims.end(), sample.begin(), sample.end());
+        const SampleShape sample = shape_of(model, source);
+        if (sample.axes.empty()) return;
+        types.push_back(type_of_batch(1, DType::f32, sample));
     }
     if (types.empty()) return;
     const Type input = types.front();
     for (const std::vector<ParameterRule>* rules :
          {&op.parameters, &std::as_const(layer).parameters}) {
         for (const ParameterRule& rule : *rules) {
-            Dims dims = rule.dims(input, layer.fields);
-            if (!dims.empty()) types.push_back({input.dtype, std::move(dims), {}});
+            Type type = rule.type(input, layer.fields);
+            if (!type.dims.empty()) types.push_back(std::move(type));
         }
     }
     Attributes attributes = layer.fields;
     std::vector<Type> results;
-    if (const auto error = infer(op, types, attributes, results))
+    if (const auto error = infer(op, types, attributes, results)) {
         report(model, layer, *error, diagnostics);
-    else
-        layer.shape.assign(results.front().dims.begin() + 1, results.front().dims.end());
+        return;
+    }
+    const Type& result = results.front();
+    DTNN_CHECK(result.axes.size() == result.dims.size(), "axes of `{}`", op.name);
+    layer.shape.assign(result.dims.begin() + 1, result.dims.end());
+    layer.axes.assign(result.axes.begin() + 1, result.axes.end());
 }
 
 }  // namespace dtnn::compiler

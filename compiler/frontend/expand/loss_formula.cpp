@@ -63,7 +63,8 @@ void settle_loss(SourceNode& job, Diagnostics& diagnostics) {
         else if (fields && fields->is_map())
             use.map = *fields;
         const Environment nothing;
-        const Environment values = bind_parameters(*block, use, place, nothing, {}, diagnostics);
+        const Environment values =
+            bind_parameters(*block, use, place, nothing, unknown_shape(), diagnostics);
         if (const auto bound = use_of_operator(*block, values)) {
             loss->value = formula_node(*block, bound->expression, place);
             return;

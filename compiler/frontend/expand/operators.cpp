@@ -8,6 +8,7 @@
 #include "compiler/frontend/expand/blocks.hpp"
 #include "compiler/frontend/read/operator_values.hpp"
 #include "compiler/frontend/tables/tables.hpp"
+#include "compiler/ops/axis.hpp"
 #include "compiler/ops/expression/parse_infix.hpp"
 
 namespace dtnn::compiler {
@@ -67,7 +68,7 @@ ParameterRule trained(const BlockParameter& parameter, double value) {
     ParameterRule rule;
     rule.role = parameter.name;
     rule.dims = [per_channel](const Type& input, const Attributes&) {
-        return Dims{per_channel && input.dims.size() > 1 ? input.dims[1] : 1};
+        return Dims{per_channel ? features_of(input) : 1};
     };
     rule.initializer = [value](const Dims&, const Attributes&) {
         return plan::Initializer{.kind = "constant", .numbers = {{"value", value}}};

@@ -9,7 +9,29 @@
 namespace dtnn::compiler {
 namespace {
 
-constexpr std::array<std::string_view, 3> kImageNames = {"in.channels", "in.height", "in.width"};
+/// The names of extents: by the kind of the axis, of spaces by their number.
+constexpr std::array<std::string_view, 5> kExtents = {"in.channels", "in.height", "in.width",
+                                                      "in.features", "in.steps"};
+
+/// "": the extent has no name.
+std::string_view name_of_extent(const Axes& axes, std::size_t axis) {
+    const auto spaces =
+        std::count(axes.begin(), axes.begin() + std::ptrdiff_t(axis), AxisKind::space);
+    switch (axes[axis]) {
+        case AxisKind::channel:
+            return kExtents[0];
+        case AxisKind::space:
+            return spaces > 1 ? "" : kExtents[std::size_t(1 + spaces)];
+        case AxisKind::feature:
+            return kExtents[3];
+        case AxisKind::step:
+            return kExtents[4];
+        case AxisKind::batch:
+            break;
+    }
+    return "";
+}
+
 constexpr std::array<std::string_view, 11> kReserved = {
     "in", "input", "if", "else", "true", "false", "min", "max", "round", "floor", "ceil"};
 
@@ -63,16 +85,12 @@ std::optional<FormulaValue> InReach::find(std::string_view name) const {
         return binding ? std::optional(binding->value) : std::nullopt;
     }
     if (!shape_) return std::nullopt;
-    if (shape_->empty()) {
-        const bool known =
-            name == "in.features" ||
-            std::find(kImageNames.begin(), kImageNames.end(), name) != kImageNames.end();
+    if (shape_->axes.empty()) {
+        const bool known = std::find(kExtents.begin(), kExtents.end(), name) != kExtents.end();
         return known ? std::optional(FormulaValue(Unknown{})) : std::nullopt;
     }
-    if (shape_->size() == 1)
-        return name == "in.features" ? std::optional(FormulaValue((*shape_)[0])) : std::nullopt;
-    for (std::size_t i = 0; i < kImageNames.size() && i < shape_->size(); ++i)
-        if (name == kImageNames[i]) return FormulaValue((*shape_)[i]);
+    for (std::size_t i = 0; i < shape_->axes.size(); ++i)
+        if (name == name_of_extent(shape_->axes, i)) return FormulaValue(shape_->dims[i]);
     return std::nullopt;
 }
 
@@ -80,9 +98,18 @@ std::vector<std::string> InReach::all() const {
     std::vector<std::string> names;
     environment_.add_names(names);
     if (!shape_) return names;
-    if (shape_->size() != 1) names.insert(names.end(), kImageNames.begin(), kImageNames.end());
-    if (shape_->size() <= 1) names.emplace_back("in.features");
+    if (shape_->axes.empty()) names.insert(names.end(), kExtents.begin(), kExtents.end());
+    for (std::size_t i = 0; i < shape_->axes.size(); ++i)
+        if (const auto name = name_of_extent(shape_->axes, i); !name.empty())
+            names.emplace_back(name);
     return names;
+}
+
+const SampleShape& unknown_shape() {
+    static const Dims dims;
+    static const Axes axes;
+    static const SampleShape none{dims, axes};
+    return none;
 }
 
 bool any_formula(const SourceNode& tree) {

@@ -11,6 +11,7 @@
 
 #include "compiler/frontend/formula/formula.hpp"
 #include "compiler/frontend/yaml/source_tree.hpp"
+#include "compiler/ir/axes.hpp"
 #include "compiler/support/field_table.hpp"
 #include "plan/plan.hpp"
 
@@ -38,22 +39,29 @@ class Environment {
     std::unordered_map<std::string, std::size_t> index_;  ///< of own_, when they are many
 };
 
+/// The shape of a sample, without a batch, and what its axes are. Without axes it is unknown, after
+/// a diagnostic or before it is inferred. What it names must live longer.
+struct SampleShape {
+    const Dims& dims;
+    const Axes& axes;
+};
+const SampleShape& unknown_shape();
+
 /// An environment with the input of the layer that the expression belongs to: in.channels,
-/// in.height and in.width of an image, in.features of a row of numbers.
+/// in.height and in.width of an image, in.features of a row of numbers, in.steps of a sequence.
 class InReach final : public Names {
   public:
     /// Without an input, as for the model's own fields.
     explicit InReach(const Environment& environment) : environment_(environment) {}
-    /// `shape` without its batch; empty: unknown after a diagnostic, or not yet known.
-    InReach(const Environment& environment, const Dims& shape)
-        : environment_(environment), shape_(&shape) {}
+    InReach(const Environment& environment, const SampleShape& shape)
+        : environment_(environment), shape_(shape) {}
 
     std::optional<FormulaValue> find(std::string_view name) const override;
     std::vector<std::string> all() const override;
 
   private:
     const Environment& environment_;
-    const Dims* shape_ = nullptr;
+    std::optional<SampleShape> shape_;
 };
 
 /// Whether any scalar of the tree has an expression.

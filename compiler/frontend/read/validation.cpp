@@ -9,6 +9,7 @@
 #include "compiler/frontend/expand/unused_parameters.hpp"
 #include "compiler/frontend/tables/homes.hpp"
 #include "compiler/frontend/tables/tables.hpp"
+#include "compiler/ir/axes.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -126,6 +127,9 @@ ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
                 read_fields(*known, input_table(), {"input", input->span, homes_of_words("model")},
                             diagnostics);
             model.input_shape = shape.dims("shape");
+            const Axes image = usual_axes(3);
+            if (model.input_shape.size() + 1 == image.size())
+                model.input_axes.assign(image.begin() + 1, image.end());
             model.input_span = span_or(shape.spans, "shape", input->span);
             if (shape.values.contains("shape"))
                 check_sample_shape(model.input_shape, model.input_span, "input", diagnostics);

@@ -2,7 +2,7 @@
 
 namespace dtnn::compiler {
 
-/// dst_i = (src_i - max) - log(sum_j exp(src_j - max)) along the channels.
+/// dst_i = (src_i - max) - log(sum_j exp(src_j - max)) along the axis.
 OpDef define_log_softmax() {
     return channel_distribution("log_softmax", "log_softmax_backward")
         .doc(

@@ -11,7 +11,7 @@ OpBuilder channel_distribution(const char* name, const char* backward) {
         .outputs({"dst"})
         .field(axis_field("axis of normalisation"))
         .shape([name](ShapeContext& c) {
-            if (!expect_operands(c, name, 1) || !expect_channel_axis(c, name)) return;
+            if (!expect_operands(c, name, 1) || !settle_axis(c, name)) return;
             result_like(c);
         })
         // Only dst is kept.
@@ -27,7 +27,7 @@ OpBuilder channel_distribution(const char* name, const char* backward) {
     return builder;
 }
 
-/// dst_i = exp(src_i - max) / sum_j exp(src_j - max) along the channels.
+/// dst_i = exp(src_i - max) / sum_j exp(src_j - max) along the axis.
 OpDef define_softmax() {
     return channel_distribution("softmax", "softmax_backward")
         .doc("Normalised exponentials along one axis: positive numbers that sum to 1.")

@@ -1,8 +1,8 @@
 #pragma once
-/// What softmax and its logarithm share: both are normalised along the channels, their gradients
-/// follow from the result alone, and they cost the same.
+/// What softmax and its logarithm share: both are normalised along one axis, their gradients follow
+/// from the result alone, and they cost the same.
 
-#include "compiler/ops/channel_axis.hpp"
+#include "compiler/ops/axis.hpp"
 
 namespace dtnn::compiler {
 

@@ -9,7 +9,7 @@ OpBuilder channel_distribution_backward(const char* name) {
         .inputs({"dst", "diff_dst"})
         .outputs({"diff_src"})
         .shape([name](ShapeContext& c) {
-            if (!expect_operands(c, name, 2) || !expect_channel_axis(c, name)) return;
+            if (!expect_operands(c, name, 2) || !settle_axis(c, name)) return;
             if (!expect_dims(c, name, 1, "diff_dst", c.input(0).dims)) return;
             result_like(c);
         })
@@ -22,7 +22,7 @@ OpBuilder channel_distribution_backward(const char* name) {
     return builder;
 }
 
-/// diff_src_i = dst_i * (diff_dst_i - sum_j diff_dst_j * dst_j) along the channels.
+/// diff_src_i = dst_i * (diff_dst_i - sum_j diff_dst_j * dst_j) along the axis.
 OpDef define_softmax_backward() {
     return channel_distribution_backward("softmax_backward").doc("Gradient of softmax.");
 }

@@ -1,4 +1,4 @@
-#include "compiler/ops/channel_axis.hpp"
+#include "compiler/ops/axis.hpp"
 
 namespace dtnn::compiler {
 
@@ -12,12 +12,9 @@ OpDef define_channel_sums() {
         .outputs({"dst"})
         .shape([](ShapeContext& c) {
             if (!expect_operands(c, "channel_sums", 1)) return;
+            if (!settle_features(c, "channel_sums")) return;
             const Type& src = c.input(0);
-            if (src.dims.size() != 2 && src.dims.size() != 4) {
-                c.fail("channel_sums takes [N,C] or [N,C,H,W]");
-                return;
-            }
-            c.result(Type{wide_of(src.dtype), {src.dims[1]}, {}});
+            c.result(Type{wide_of(src.dtype), {features_of(src)}, {}});
         })
         .no_gradient(kNoSecondDerivative)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/ir/printer.hpp"
 #include "compiler/support/check.hpp"
 
@@ -10,14 +12,21 @@ namespace {
 
 /// [K, units]. An image has no K yet: the shape rule asks for flatten, whatever stands here.
 Dims dense_weights_dims(const Type& input, const Attributes& attributes) {
-    std::int64_t inputs = 1;
-    for (std::size_t i = 1; i < input.dims.size(); ++i)
-        inputs *= input.dims[i];
-    return {inputs, std::get<std::int64_t>(attributes.at("units"))};
+    return {input.dims.back(), std::get<std::int64_t>(attributes.at("units"))};
 }
 
 plan::Initializer dense_weights_initializer(const Dims& dims, const Attributes& attributes) {
     return initializer(attributes, "weights_initializer", "glorot_uniform", dims[0], dims[1]);
+}
+
+/// The source's axes before those that are summed over, then the units.
+Type dense_result(const Type& src, std::size_t summed, std::int64_t units) {
+    Type dst{src.dtype, src.dims, {}, src.axes};
+    dst.dims.resize(src.dims.size() - summed);
+    dst.axes.resize(src.dims.size() - summed);
+    dst.dims.push_back(units);
+    dst.axes.push_back(AxisKind::feature);
+    return dst;
 }
 
 void dense_shape(ShapeContext& c) {
@@ -32,31 +41,29 @@ void dense_shape(ShapeContext& c) {
         weights.erase(weights.begin());
         weights.back() = units;
     }
+    const std::size_t summed = weights.empty() ? 0 : weights.size() - 1;
+    const bool features_last = !src.axes.empty() && src.axes.back() == AxisKind::feature;
     // With flatten absorbed, source and weights both keep the image's axes.
-    const bool absorbed = src.dims.size() == 4 && weights.size() == 4;
-    if (src.dims.size() != 2 && !absorbed) {
-        c.fail(fmt::format(
-                   "dense takes one row of numbers per sample, but its input is an image of {}",
-                   sample_text(src)),
+    const bool absorbed = is_image(src) && summed + 1 == src.dims.size();
+    if (!features_last && !absorbed) {
+        c.fail(fmt::format("dense takes one row of numbers per sample, but its input is {}{}",
+                           is_image(src) ? "an image of " : "", sample_text(src)),
                "put `flatten` before it");
         return;
     }
-    if (weights.size() != src.dims.size()) {
+    const bool fits = summed >= 1 && summed < src.dims.size() &&
+                      std::equal(weights.begin(), weights.end() - 1,
+                                 src.dims.end() - std::ptrdiff_t(summed), src.dims.end());
+    if (!fits) {
         c.fail(fmt::format("dense: weights {} do not fit a source of {}", shape_text(weights),
                            shape_text(src.dims)));
         return;
     }
-    for (std::size_t i = 1; i < src.dims.size(); ++i)
-        if (weights[i - 1] != src.dims[i]) {
-            c.fail(fmt::format("dense: weights {} do not fit a source of {}", shape_text(weights),
-                               shape_text(src.dims)));
-            return;
-        }
     const std::int64_t units = weights.back();
     if (bias && !expect_dims(c, "dense", 2, "bias", {units})) return;
     for (const char* name : {"units", "weights_initializer", "bias_initializer"})
         c.attributes().erase(name);
-    c.result(Type{src.dtype, {src.dims[0], units}, {}});
+    c.result(dense_result(src, summed, units));
 }
 
 void dense_gradient(GradientContext& g) {
@@ -83,11 +90,12 @@ KernelClass product_class(const KernelClassContext& c) {
 }
 
 KernelClass product_gradient_class(const KernelClassContext& c) {
-    if (c.kernel == "blis" || c.inputs[1].dims[1] >= kLanes) return product_class(c);
+    if (c.kernel == "blis" || c.inputs[1].dims.back() >= kLanes) return product_class(c);
     return KernelClass::narrow_products;
 }
 
-/// dst[n,u] = sum over k of src[n,k] * weights[k,u] + bias[u].
+/// dst[n,u] = sum over k of src[n,k] * weights[k,u] + bias[u], n running over all axes of the
+/// source before its features.
 OpDef define_dense() {
     return OpBuilder("dense")
         .family(Family::dense)
@@ -108,7 +116,7 @@ OpDef define_dense() {
         .flops([](const std::vector<Type>& in, const std::vector<Type>& out, const Attributes& a) {
             const std::int64_t per_element =
                 (flag(a, "bias") ? 1 : 0) + (text_or(a, "epilogue", "none") == "relu" ? 1 : 0);
-            return saturating_product({2, in[0].elements(), out[0].dims[1]}) +
+            return saturating_product({2, in[0].elements(), out[0].dims.back()}) +
                    per_element * out[0].elements();
         });
 }

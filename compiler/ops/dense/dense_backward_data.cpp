@@ -7,15 +7,26 @@ void dense_backward_data_shape(ShapeContext& c) {
     const bool mask = c.flag("mask");
     if (!expect_operands(c, "dense_backward_data", mask ? 3 : 2)) return;
     const Dims source = c.integers("source_shape");
-    Dims weights(source.begin() + 1, source.end());
-    weights.push_back(c.input(0).dims.back());
-    if (!expect_dims(c, "dense_backward_data", 0, "diff_dst", {source[0], weights.back()})) return;
+    const Type& diff_dst = c.input(0);
+    // The axes before those that are summed over: all but the last of the result.
+    const auto rows = diff_dst.dims.empty() ? 0 : std::ptrdiff_t(diff_dst.dims.size() - 1);
+    if (rows == 0 || rows >= std::ptrdiff_t(source.size())) {
+        c.fail("dense_backward_data: diff_dst has no rows of the source");
+        return;
+    }
+    Dims weights(source.begin() + rows, source.end()),
+        result(source.begin(), source.begin() + rows);
+    weights.push_back(diff_dst.dims.back());
+    result.push_back(diff_dst.dims.back());
+    if (!expect_dims(c, "dense_backward_data", 0, "diff_dst", result)) return;
     if (!expect_dims(c, "dense_backward_data", 1, "weights", weights)) return;
     if (mask && !expect_dims(c, "dense_backward_data", 2, "y", source)) return;
-    Type result{c.input(0).dtype, source, {}};
+    const bool absorbed = source.size() > result.size();
+    Type diff_src{diff_dst.dtype, source, {}, diff_dst.axes};
+    if (absorbed) diff_src.axes = usual_axes(source.size() - 1);
     // Weights stored H,W,C,units belong to a source stored channels last.
-    if (source.size() == 4 && !c.input(1).order.empty()) result.order = {0, 2, 3, 1};
-    c.result(result);
+    if (absorbed && !c.input(1).order.empty()) diff_src.order = usual_order(diff_src.axes);
+    c.result(diff_src);
 }
 
 }  // namespace
@@ -34,7 +45,7 @@ OpDef define_dense_backward_data() {
         .shape(dense_backward_data_shape)
         .no_gradient(kNoSecondDerivative)
         .flops([](const std::vector<Type>& in, const std::vector<Type>& out, const Attributes& a) {
-            return saturating_product({2, out[0].elements(), in[0].dims[1]}) +
+            return saturating_product({2, out[0].elements(), in[0].dims.back()}) +
                    (flag(a, "mask") ? out[0].elements() : 0);
         });
 }

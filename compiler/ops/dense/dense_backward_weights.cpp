@@ -8,14 +8,19 @@ void dense_backward_weights_shape(ShapeContext& c) {
     fallback(c, "bias", false);
     const Type& src = c.input(0);
     const Dims weights = c.integers("weights_shape");
-    Dims source{c.input(1).dims[0]};
-    source.insert(source.end(), weights.begin(), weights.end() - 1);
-    if (!expect_dims(c, "dense_backward_weights", 0, "src", source)) return;
-    if (!expect_dims(c, "dense_backward_weights", 1, "diff_dst", {source[0], weights.back()}))
+    Dims source = c.input(1).dims, result = source;
+    if (source.empty() || weights.empty()) {
+        c.fail("dense_backward_weights: diff_dst has no rows");
         return;
+    }
+    source.pop_back();
+    source.insert(source.end(), weights.begin(), weights.end() - 1);
+    result.back() = weights.back();
+    if (!expect_dims(c, "dense_backward_weights", 0, "src", source)) return;
+    if (!expect_dims(c, "dense_backward_weights", 1, "diff_dst", result)) return;
     Type diff_weights{wide_of(src.dtype), weights, {}};
     // Rows follow the source's physical order: channels last means H, W, C, units.
-    if (weights.size() == 4 && !src.order.empty()) diff_weights.order = kDenseOrder;
+    if (is_image(src) && !src.order.empty()) diff_weights.order = kDenseOrder;
     c.result(diff_weights);
     if (c.flag("bias")) c.result(Type{diff_weights.dtype, {weights.back()}, {}});
 }
@@ -36,7 +41,7 @@ OpDef define_dense_backward_weights() {
         .shape(dense_backward_weights_shape)
         .no_gradient(kNoSecondDerivative)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
-            return saturating_product({2, in[0].elements(), in[1].dims[1]}) +
+            return saturating_product({2, in[0].elements(), in[1].dims.back()}) +
                    (flag(a, "bias") ? in[1].elements() : 0);
         });
 }

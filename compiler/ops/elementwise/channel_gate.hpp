@@ -1,21 +1,26 @@
 #pragma once
-/// An image times one number per sample and channel, as squeeze-and-excitation has it.
+/// A value times one number per sample and channel, as squeeze-and-excitation has it.
 
 #include <optional>
 
-#include "compiler/ops/define.hpp"
+#include "compiler/ops/axis.hpp"
 
 namespace dtnn::compiler {
 
-/// Whether `gate`, [N,C,1,1] or [N,C], has a number for every channel of the image [N,C,H,W].
-inline bool gates(const Type& gate, const Type& image) {
-    const Dims& of = image.dims;
-    return of.size() == 4 && gate.dtype == image.dtype &&
-           (gate.dims == Dims{of[0], of[1]} || gate.dims == Dims{of[0], of[1], 1, 1});
+/// Whether `gate`, [N,C] or with extents of 1 elsewhere, [N,C,1,1], has a number for every channel
+/// of `gated`, such as an image [N,C,H,W].
+inline bool gates(const Type& gate, const Type& gated) {
+    const int features = feature_axis(gated.axes);
+    if (features < 1 || gate.dtype != gated.dtype) return false;
+    Dims ones(gated.dims.size(), 1);
+    for (const std::size_t axis : {std::size_t(0), std::size_t(features)})
+        ones[axis] = gated.dims[axis];
+    const Dims rows{gated.dims[0], gated.dims[std::size_t(features)]};
+    return gate.dims == rows || gate.dims == ones;
 }
 
-/// Which of two operands is the image that the other one gates; nothing when none is, or when both
-/// have one shape.
+/// Which of two operands is the one that the other gates; nothing when none is, or when both have
+/// one shape.
 inline std::optional<std::size_t> gated_image(const std::vector<Type>& operands) {
     if (operands.size() != 2 || operands[0].dims == operands[1].dims) return std::nullopt;
     if (gates(operands[1], operands[0])) return 0;

@@ -5,17 +5,17 @@
 
 namespace dtnn::compiler {
 
-/// dst[n,c,y,x] = src[n,c,y,x] * gate[n,c]. diff_src is the same of the gradient; diff_gate sums
-/// diff * src over the image.
+/// dst[n,c,...] = src[n,c,...] * gate[n,c]. diff_src is the same of the gradient; diff_gate sums
+/// diff * src over all other axes.
 OpDef define_channel_scale() {
     return OpBuilder("channel_scale")
         .family(Family::join)
         .kernel_class(KernelClass::memory)
-        .doc("An image times one number per sample and channel.")
+        .doc("A value times one number per sample and channel.")
         .inputs({"src", "gate"})
         .outputs({"dst"})
         .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "channel_scale", 2) || !expect_image(c, "channel_scale"))
+            if (!expect_operands(c, "channel_scale", 2) || !settle_features(c, "channel_scale"))
                 return;
             if (!gates(c.input(1), c.input(0))) {
                 c.fail(fmt::format("channel_scale: {} has not one number per channel of {}",

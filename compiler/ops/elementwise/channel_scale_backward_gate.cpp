@@ -5,7 +5,7 @@
 
 namespace dtnn::compiler {
 
-/// diff_gate[n,c] = sum over y and x of src[n,c,y,x] * diff_dst[n,c,y,x].
+/// diff_gate[n,c] = sum over all other axes of src[n,c,...] * diff_dst[n,c,...].
 OpDef define_channel_scale_backward_gate() {
     return OpBuilder("channel_scale_backward_gate")
         .family(Family::join)
@@ -15,10 +15,13 @@ OpDef define_channel_scale_backward_gate() {
         .outputs({"diff_gate"})
         .shape([](ShapeContext& c) {
             const char* name = "channel_scale_backward_gate";
-            if (!expect_operands(c, name, 2) || !expect_image(c, name)) return;
+            if (!expect_operands(c, name, 2) || !settle_features(c, name)) return;
             if (!expect_dims(c, name, 1, "diff_dst", c.input(0).dims)) return;
-            Type gate{c.input(0).dtype, c.integers("gate_shape"), {}};
-            if (gate.dims.size() == 4) gate.order = c.input(0).order;
+            Type gate{c.input(0).dtype, c.integers("gate_shape"), {}, usual_axes(1)};
+            if (gate.dims.size() == c.input(0).dims.size()) {
+                gate.order = c.input(0).order;
+                gate.axes = c.input(0).axes;
+            }
             if (!gates(gate, c.input(0))) {
                 c.fail(fmt::format("{}: {} has not one number per channel of {}", name, print(gate),
                                    print(c.input(0))));

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "compiler/ir/printer.hpp"
+#include "compiler/ops/axis.hpp"
 #include "compiler/ops/expression/parse_infix.hpp"
 
 namespace dtnn::compiler {
@@ -127,12 +128,14 @@ bool expect_same_types(ShapeContext& c, const char* op) {
 
 bool expect_operands_of(ShapeContext& c, const char* op, const Expression& expression) {
     const Type& first = c.input(0);
+    const int features = feature_axis(first.axes);
     for (std::size_t i = 0; i < c.inputs().size(); ++i) {
         const Type& type = c.input(i);
         if (reads_as(expression, int(i), true)) {
-            const bool fits = i > 0 && first.dims.size() >= 2 && type.dims.size() == 1 &&
-                              type.dtype == wide_of(first.dtype) &&
-                              (type.dims[0] == first.dims[1] || type.dims[0] == 1);
+            const bool fits =
+                i > 0 && features >= 1 && type.dtype == wide_of(first.dtype) &&
+                (type.dims == Dims{first.dims[std::size_t(features)]} || type.dims == Dims{1});
+            if (fits && type.dims[0] > 1) write_axis(c.attributes(), std::size_t(features));
             if (fits && !reads_as(expression, int(i), false)) continue;
             c.fail(
                 fmt::format("{}: the expression reads operand {} as c{}, but {} has not one "

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "compiler/ops/axis.hpp"
 #include "compiler/ops/elementwise/elementwise.hpp"
 
 namespace dtnn::compiler {
@@ -21,10 +22,7 @@ OpDef define_elementwise_sums() {
         .variadic(1)
         .shape([](ShapeContext& c) {
             const char* const name = "elementwise_sums";
-            if (c.inputs().empty() || c.input(0).dims.size() < 2) {
-                c.fail(fmt::format("{} needs operands with a batch and channels", name));
-                return;
-            }
+            if (!settle_features(c, name)) return;
             fallback(c, "by_channel");
             try {
                 const Expression expression = parse_postfix(c.text("expression"));
@@ -38,7 +36,7 @@ OpDef define_elementwise_sums() {
                 c.fail(fmt::format("{}: {}", name, error.what()), error.help(), "expression");
                 return;
             }
-            const std::int64_t channels = c.flag("by_channel") ? c.input(0).dims[1] : 1;
+            const std::int64_t channels = c.flag("by_channel") ? features_of(c.input(0)) : 1;
             c.result(Type{wide_of(c.input(0).dtype), {channels}, {}});
         })
         .no_gradient(kNoSecondDerivative)

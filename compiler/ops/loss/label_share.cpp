@@ -18,10 +18,7 @@ OpDef define_label_share() {
         .outputs({"share"})
         .shape([](ShapeContext& c) {
             if (!expect_operands(c, "label_share", 2)) return;
-            if (c.input(0).dtype != DType::i32 || c.input(0).dims.size() != 1) {
-                c.fail("label_share: labels must be i32 [N]");
-                return;
-            }
+            if (!expect_labels(c, "label_share")) return;
             const DType dtype = c.input(1).dtype;
             if (!expect_single(c, "label_share", 1, "batch_weight", dtype)) return;
             const auto classes = std::int64_t(class_weights(c.attributes()).size());

@@ -15,10 +15,7 @@ OpDef define_label_weights() {
         .outputs({"weight"})
         .shape([](ShapeContext& c) {
             if (!expect_operands(c, "label_weights", 1)) return;
-            if (c.input(0).dtype != DType::i32 || c.input(0).dims.size() != 1) {
-                c.fail("label_weights: labels must be i32 [N]");
-                return;
-            }
+            if (!expect_labels(c, "label_weights")) return;
             const auto classes = std::int64_t(class_weights(c.attributes()).size());
             if (expect_class_weights(c, "label_weights", std::max<std::int64_t>(classes, 1), true))
                 result_sum(c);

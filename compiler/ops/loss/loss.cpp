@@ -9,7 +9,7 @@ namespace dtnn::compiler {
 bool expect_rows_and_labels(ShapeContext& c, const char* op) {
     if (!expect_operands(c, op, 2)) return false;
     const Type& rows = c.input(0);
-    if (rows.dims.size() != 2) {
+    if (!is_rows(rows)) {
         c.fail(
             fmt::format("{} compares one row of numbers per sample with a label, but predictions "
                         "are {}",
@@ -24,6 +24,13 @@ bool expect_rows_and_labels(ShapeContext& c, const char* op) {
         return false;
     }
     return expect_dims(c, op, 1, "targets", rows.dims);
+}
+
+bool expect_labels(ShapeContext& c, const char* op) {
+    const Type& labels = c.input(0);
+    if (labels.dtype == DType::i32 && labels.dims == Dims{labels.elements()}) return true;
+    c.fail(fmt::format("{}: labels must be i32 [N]", op));
+    return false;
 }
 
 std::vector<double> class_weights(const Attributes& attributes) {

@@ -12,6 +12,8 @@ inline constexpr const char* kMetricIsFlat = "a metric: constant almost everywhe
 /// Fails unless operand 0 is [N,C] and operand 1 is i32 [N] or of operand 0's type: a class for
 /// each row, or a share of each class.
 bool expect_rows_and_labels(ShapeContext& c, const char* op);
+/// Fails unless operand 0 is a list of labels, i32.
+bool expect_labels(ShapeContext& c, const char* op);
 /// Fails unless there are as many `class_weights` as classes; none are needed unless `needed`.
 bool expect_class_weights(ShapeContext& c, const char* op, std::int64_t classes,
                           bool needed = false);

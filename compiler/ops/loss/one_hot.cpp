@@ -1,4 +1,4 @@
-#include "compiler/ops/define.hpp"
+#include "compiler/ops/loss/loss.hpp"
 
 namespace dtnn::compiler {
 
@@ -12,13 +12,10 @@ OpDef define_one_hot() {
         .outputs({"dst"})
         .shape([](ShapeContext& c) {
             if (!expect_operands(c, "one_hot", 1)) return;
+            if (!expect_labels(c, "one_hot")) return;
             const Type& labels = c.input(0);
-            if (labels.dtype != DType::i32 || labels.dims.size() != 1) {
-                c.fail("one_hot: labels must be i32 [N]");
-                return;
-            }
             fallback(c, "dtype", std::string("f32"));
-            Type dst{DType::f32, {labels.dims[0], c.integer("classes")}, {}};
+            Type dst{DType::f32, {labels.dims[0], c.integer("classes")}, {}, usual_axes(1)};
             if (!plan::parse_name(c.text("dtype"), dst.dtype)) {
                 c.fail("one_hot: `" + c.text("dtype") + "` is no dtype", "", "dtype");
                 return;

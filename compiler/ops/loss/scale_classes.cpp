@@ -12,7 +12,7 @@ OpDef define_scale_classes() {
         .outputs({"dst"})
         .shape([](ShapeContext& c) {
             if (!expect_operands(c, "scale_classes", 1)) return;
-            if (c.input(0).dims.size() != 2) {
+            if (!is_rows(c.input(0))) {
                 c.fail("scale_classes: rows must be [N,C]");
                 return;
             }

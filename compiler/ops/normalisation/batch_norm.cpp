@@ -5,9 +5,7 @@ namespace {
 
 ParameterRule per_channel(std::string_view role, bool trainable, const char* kind) {
     return {std::string(role), trainable,
-            [](const Type& input, const Attributes&) {
-                return Dims{input.dims.size() > 1 ? input.dims[1] : 1};
-            },
+            [](const Type& input, const Attributes&) { return Dims{features_of(input)}; },
             [role, kind](const Dims& dims, const Attributes& attributes) {
                 const std::string field = std::string(role) + "_initializer";
                 const std::int64_t fan = dims.empty() ? 1 : dims[0];
@@ -57,7 +55,7 @@ OpDef define_batch_norm() {
         .parameter(per_channel("running_mean", false, "zeros"))
         .parameter(per_channel("running_variance", false, "ones"))
         .shape([](ShapeContext& c) {
-            if (!expect_channels(c, "batch_norm") || !expect_operands(c, "batch_norm", 5)) return;
+            if (!settle_features(c, "batch_norm") || !expect_operands(c, "batch_norm", 5)) return;
             if (!expect_per_channel(c, "batch_norm", 1, 4)) return;
             for (const char* name : {"gamma_initializer", "beta_initializer"})
                 c.attributes().erase(name);

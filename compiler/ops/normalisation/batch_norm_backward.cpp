@@ -7,7 +7,7 @@ namespace {
 void batch_norm_backward_shape(ShapeContext& c) {
     if (!expect_relu_backward(c, "batch_norm_backward", 5)) return;
     const Type& src = c.input(0);
-    const Type per_channel{wide_of(src.dtype), {src.dims[1]}, {}};
+    const Type per_channel{wide_of(src.dtype), {features_of(src)}, {}};
     c.result(src);
     c.result(per_channel);
     c.result(per_channel);

@@ -22,7 +22,7 @@ OpDef define_batch_norm_backward_sums() {
             const Type& src = c.input(0);
             const DType wide = wide_of(src.dtype);
             if (!expect_single(c, "batch_norm_backward_sums", 5, "batch_weight", wide)) return;
-            const Type per_channel{wide, {src.dims[1]}, {}};
+            const Type per_channel{wide, {features_of(src)}, {}};
             c.result(rank_sums(src));
             c.result(per_channel);
             c.result(per_channel);

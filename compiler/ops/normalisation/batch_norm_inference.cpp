@@ -16,7 +16,7 @@ OpDef define_batch_norm_inference() {
         .outputs({"dst"})
         .shape([](ShapeContext& c) {
             const bool residual = c.flag("residual");
-            if (!expect_channels(c, "batch_norm_inference")) return;
+            if (!settle_features(c, "batch_norm_inference")) return;
             if (!expect_operands(c, "batch_norm_inference", residual ? 6 : 5)) return;
             if (!expect_per_channel(c, "batch_norm_inference", 1, 4)) return;
             if (residual && !expect_dims(c, "batch_norm_inference", 5, "residual", c.input(0).dims))

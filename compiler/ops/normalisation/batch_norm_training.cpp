@@ -8,13 +8,13 @@ namespace {
 void batch_norm_training_shape(ShapeContext& c) {
     const bool statistics = c.flag("statistics"), residual = c.flag("residual");
     const std::size_t operands = 5 + (statistics ? 1u : 0u) + (residual ? 1u : 0u);
-    if (!expect_channels(c, "batch_norm_training")) return;
+    if (!settle_features(c, "batch_norm_training")) return;
     if (!expect_operands(c, "batch_norm_training", operands)) return;
     if (!expect_per_channel(c, "batch_norm_training", 1, 4)) return;
     fallback(c, "epsilon");
     fallback(c, "momentum");
     const Type& src = c.input(0);
-    const std::int64_t channels = src.dims[1];
+    const std::int64_t channels = features_of(src);
     const bool synchronised = c.flag("synchronised");
     DTNN_CHECK(statistics || !synchronised, "batch_norm_training without the sums of all ranks");
     const Dims sums = synchronised ? rank_sums(src).dims : Dims{3, channels};

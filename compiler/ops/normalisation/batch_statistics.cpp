@@ -6,17 +6,9 @@
 
 namespace dtnn::compiler {
 
-bool expect_channels(ShapeContext& c, const char* op) {
-    const std::size_t rank = c.input(0).dims.size();
-    if (rank == 2 || rank == 4) return true;
-    c.fail(fmt::format("{} works on images or rows of numbers, got {}", op,
-                       shape_text(c.input(0).dims)));
-    return false;
-}
-
 bool expect_per_channel(ShapeContext& c, const char* op, std::size_t first, std::size_t count) {
     for (std::size_t i = first; i < first + count; ++i)
-        if (!expect_dims(c, op, i, fmt::format("operand {}", i).c_str(), {c.input(0).dims[1]}))
+        if (!expect_dims(c, op, i, fmt::format("operand {}", i).c_str(), {features_of(c.input(0))}))
             return false;
     return true;
 }
@@ -24,7 +16,7 @@ bool expect_per_channel(ShapeContext& c, const char* op, std::size_t first, std:
 bool expect_relu_backward(ShapeContext& c, const char* op, std::size_t own) {
     const bool mask = c.flag("mask");
     const bool beta = text_or(c.attributes(), "epilogue", "none") != "none" && !mask;
-    if (!expect_channels(c, op)) return false;
+    if (!settle_features(c, op)) return false;
     if (!expect_operands(c, op, own + (beta ? 1u : 0u) + (mask ? 1u : 0u))) return false;
     const Type& src = c.input(0);
     if (!expect_dims(c, op, 1, "diff_dst", src.dims)) return false;
@@ -34,7 +26,7 @@ bool expect_relu_backward(ShapeContext& c, const char* op, std::size_t own) {
 }
 
 Type rank_sums(const Type& src) {
-    return {DType::f64, {2 * src.dims[1] + 1}, {}};
+    return {DType::f64, {2 * features_of(src) + 1}, {}};
 }
 
 std::int64_t bit_mask_bytes(std::int64_t elements) {

@@ -1,14 +1,12 @@
 #pragma once
 /// What the operators of batch normalisation share: per-channel operands.
 
-#include "compiler/ops/define.hpp"
+#include "compiler/ops/axis.hpp"
 
 namespace dtnn::compiler {
 
-/// Fails unless operands first .. first+count-1 are one number per channel (axis 1) of operand 0.
+/// Fails unless operands first .. first+count-1 are one number per channel of operand 0.
 bool expect_per_channel(ShapeContext& c, const char* op, std::size_t first, std::size_t count);
-/// Fails unless operand 0 has a channel axis.
-bool expect_channels(ShapeContext& c, const char* op);
 /// The operands of a backward operator that come in front of `own` and, when a relu is fused,
 /// behind it: src, diff_dst, gamma, mean, inverse_deviation, ..., [beta if epilogue is relu and not
 /// mask, or an expression], [mask].

@@ -9,7 +9,7 @@ OpDef define_fold_batch_norm() {
         .family(Family::normalisation)
         .kernel_class(KernelClass::memory)
         .attribute("epsilon", 1e-5)
-        .stored_alike()
+        .lie_alike()
         .doc("Weights and bias of the convolution that equals a convolution and its batch norm.")
         .inputs({"weights", "gamma", "beta", "running_mean", "running_variance", "bias?"})
         .outputs({"weights", "bias"})
@@ -18,7 +18,7 @@ OpDef define_fold_batch_norm() {
             if (!expect_operands(c, "fold_batch_norm", bias ? 6 : 5)) return;
             fallback(c, "epsilon");
             const Type& weights = c.input(0);
-            if (weights.dims.size() != 4) {
+            if (weights.dims.empty()) {
                 c.fail("fold_batch_norm: weights must be a convolution's");
                 return;
             }

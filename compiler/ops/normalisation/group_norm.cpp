@@ -5,11 +5,12 @@ namespace dtnn::compiler {
 namespace {
 
 Dims per_channel(const Type& input, const Attributes&) {
-    return {input.dims.size() > 1 ? input.dims[1] : 1};
+    return {features_of(input)};
 }
 
 void group_norm_shape(ShapeContext& c) {
-    if (!expect_normalisation(c, "group_norm") || !expect_groups(c)) return;
+    if (!expect_normalisation(c, "group_norm") || !settle_features(c, "group_norm")) return;
+    if (!expect_groups(c)) return;
     if (!expect_per_channel(c, "group_norm", 1, c.inputs().size() - 1)) return;
     normalisation_results(c, group_norm_statistics(c));
 }

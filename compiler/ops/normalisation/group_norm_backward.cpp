@@ -6,7 +6,7 @@ namespace {
 
 void group_norm_backward_shape(ShapeContext& c) {
     fallback(c, "affine");
-    if (!expect_channels(c, "group_norm_backward") || !expect_groups(c)) return;
+    if (!settle_features(c, "group_norm_backward") || !expect_groups(c)) return;
     if (!expect_normalisation_backward(c, "group_norm_backward", group_norm_statistics(c))) return;
     if (c.flag("affine") && !expect_per_channel(c, "group_norm_backward", 4, 1)) return;
     normalisation_backward_results(c);

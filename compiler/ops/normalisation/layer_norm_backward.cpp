@@ -4,8 +4,8 @@ namespace dtnn::compiler {
 namespace {
 
 void layer_norm_backward_shape(ShapeContext& c) {
-    fallback(c, "axis");
     fallback(c, "affine");
+    settle_layer_norm_axes(c);
     if (!expect_normalisation_backward(c, "layer_norm_backward",
                                        layer_norm_statistics(c.input(0), c.attributes())))
         return;
@@ -22,7 +22,6 @@ OpDef define_layer_norm_backward() {
     return OpBuilder("layer_norm_backward")
         .family(Family::normalisation)
         .kernel_class(KernelClass::normalization_gradients)
-        .attribute("axis", std::string("features"))
         .attribute("affine", true)
         .doc("Gradient of layer_norm.")
         .inputs({"src", "diff_dst", "mean", "inverse_deviation", "gamma?"})

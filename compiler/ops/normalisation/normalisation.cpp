@@ -3,22 +3,43 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/printer.hpp"
-#include "compiler/ops/normalisation/batch_statistics.hpp"
+#include "compiler/ops/axis.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {
 namespace {
 
-ParameterRule affine_rule(std::string_view role, const char* kind, ParameterDims dims) {
-    return {std::string(role), true,
-            [dims](const Type& input, const Attributes& attributes) {
-                return flag(attributes, "affine") ? dims(input, attributes) : Dims{};
-            },
-            [kind](const Dims&, const Attributes&) {
-                plan::Initializer result;
-                result.kind = kind;
-                return result;
-            }};
+constexpr const char* kAxis = "axis";
+constexpr const char* kAxes = "axes";
+
+ParameterRule affine_rule(std::string_view role, const char* kind, ParameterDims dims,
+                          ParameterView view) {
+    ParameterRule rule{std::string(role), true,
+                       [dims](const Type& input, const Attributes& attributes) {
+                           return flag(attributes, "affine") ? dims(input, attributes) : Dims{};
+                       },
+                       [kind](const Dims&, const Attributes&) {
+                           plan::Initializer result;
+                           result.kind = kind;
+                           return result;
+                       }};
+    if (view) rule.view = view;
+    return rule;
+}
+
+/// The logical axes that are normalised together, in order.
+std::vector<std::int64_t> layer_norm_axes(const Type& input, const Attributes& attributes) {
+    const auto given = attributes.find(kAxes);
+    if (given != attributes.end()) return std::get<std::vector<std::int64_t>>(given->second);
+    const bool all = text_or(attributes, kAxis, "features") == "features";
+    std::vector<std::int64_t> together;
+    for (std::size_t i = 0; i < input.axes.size(); ++i) {
+        const AxisKind kind = input.axes[i];
+        if (all ? kind != AxisKind::batch && kind != AxisKind::step
+                : int(i) == feature_axis(input.axes))
+            together.push_back(std::int64_t(i));
+    }
+    return together;
 }
 
 }  // namespace
@@ -37,22 +58,22 @@ Field affine_field() {
                          "numbers, gamma and beta");
 }
 
-ParameterRule gamma_rule(ParameterDims dims) {
-    return affine_rule("gamma", "ones", dims);
+ParameterRule gamma_rule(ParameterDims dims, ParameterView view) {
+    return affine_rule("gamma", "ones", dims, view);
 }
 
-ParameterRule beta_rule(ParameterDims dims) {
-    return affine_rule("beta", "zeros", dims);
+ParameterRule beta_rule(ParameterDims dims, ParameterView view) {
+    return affine_rule("beta", "zeros", dims, view);
 }
 
 bool expect_normalisation(ShapeContext& c, const char* op) {
     fallback(c, "epsilon");
     fallback(c, "affine");
-    return expect_channels(c, op) && expect_operands(c, op, c.flag("affine") ? 3 : 1);
+    return expect_features(c, op) && expect_operands(c, op, c.flag("affine") ? 3 : 1);
 }
 
 bool expect_normalisation_backward(ShapeContext& c, const char* op, const Dims& statistics) {
-    if (!expect_channels(c, op)) return false;
+    if (!expect_features(c, op)) return false;
     if (!expect_operands(c, op, c.flag("affine") ? 5 : 4)) return false;
     return expect_dims(c, op, 1, "diff_dst", c.input(0).dims) &&
            expect_dims(c, op, 2, "mean", statistics) &&
@@ -62,8 +83,10 @@ bool expect_normalisation_backward(ShapeContext& c, const char* op, const Dims& 
 void normalisation_results(ShapeContext& c, const Dims& statistics) {
     result_like(c);
     if (!c.flag("statistics")) return;
+    // One for each sample, or for each of its groups, as channels of a row are.
+    const Axes axes = usual_axes(statistics.size() - 1);
     for (int i = 0; i < 2; ++i)
-        c.result(Type{c.input(0).dtype, statistics, {}});
+        c.result(Type{c.input(0).dtype, statistics, {}, axes});
 }
 
 void normalisation_backward_results(ShapeContext& c) {
@@ -87,29 +110,42 @@ void emit_normalisation_backward(GradientContext& g, const char* backward,
         g.set(i, diffs[i]);
 }
 
+void settle_layer_norm_axes(ShapeContext& c) {
+    if (c.has(kAxes)) return;
+    fallback(c, kAxis, std::string("features"));
+    if (is_image(c.input(0)) || is_rows(c.input(0))) return;
+    c.attributes()[kAxes] = layer_norm_axes(c.input(0), c.attributes());
+    c.attributes().erase(kAxis);
+}
+
 Dims layer_norm_parameter_dims(const Type& input, const Attributes& attributes) {
-    if (input.dims.size() < 2) return {1};
-    if (text_or(attributes, "axis", "features") == "channels") return {input.dims[1]};
-    return Dims(input.dims.begin() + 1, input.dims.end());
+    Dims dims;
+    for (const std::int64_t axis : layer_norm_axes(input, attributes))
+        dims.push_back(input.dims[std::size_t(axis)]);
+    return dims.empty() ? Dims{1} : dims;
+}
+
+Type layer_norm_parameter(const Type& input, const Attributes& attributes) {
+    const std::vector<std::int64_t> together = layer_norm_axes(input, attributes);
+    if (together.size() <= 1)
+        return {input.dtype, layer_norm_parameter_dims(input, attributes), {}};
+    Type type{input.dtype, Dims(input.dims.size(), 1), {}, input.axes};
+    for (const std::int64_t axis : together)
+        type.dims[std::size_t(axis)] = input.dims[std::size_t(axis)];
+    return type;
 }
 
 Dims layer_norm_statistics(const Type& input, const Attributes& attributes) {
-    if (input.dims.empty()) return {1};
-    const bool pixels =
-        text_or(attributes, "axis", "features") == "channels" && input.dims.size() == 4;
-    return {pixels ? input.dims[0] * input.dims[2] * input.dims[3] : input.dims[0]};
+    return {input.elements() / element_count(layer_norm_parameter_dims(input, attributes))};
 }
 
 bool expect_layer_norm_parameter(ShapeContext& c, const char* op, std::size_t i) {
-    const Dims wanted = layer_norm_parameter_dims(c.input(0), c.attributes());
-    Dims image = wanted;
-    image.insert(image.begin(), 1);
-    if (wanted.size() == 3 && c.input(i).dims == image) return true;
-    return expect_dims(c, op, i, fmt::format("operand {}", i).c_str(), wanted);
+    return expect_dims(c, op, i, fmt::format("operand {}", i).c_str(),
+                       layer_norm_parameter(c.input(0), c.attributes()).dims);
 }
 
 bool expect_groups(ShapeContext& c) {
-    const std::int64_t groups = c.integer("groups"), channels = c.input(0).dims[1];
+    const std::int64_t groups = c.integer("groups"), channels = features_of(c.input(0));
     if (groups >= 1 && channels % groups == 0) return true;
     std::string divisors;
     for (std::int64_t d = 2; d < channels && d <= 64; ++d)

@@ -12,11 +12,12 @@ Field affine_field();
 
 using ParameterDims = Dims (*)(const Type& input, const Attributes&);
 /// gamma (ones) and beta (zeros), there when the attribute `affine` is true.
-ParameterRule gamma_rule(ParameterDims dims);
-ParameterRule beta_rule(ParameterDims dims);
+using ParameterView = Type (*)(const Type& input, const Attributes&);
+ParameterRule gamma_rule(ParameterDims dims, ParameterView view = nullptr);
+ParameterRule beta_rule(ParameterDims dims, ParameterView view = nullptr);
 
-/// Sets `epsilon` and `affine` when they are absent; fails unless operand 0 is [N,C] or [N,C,H,W]
-/// and gamma and beta are there exactly when `affine` says so.
+/// Sets `epsilon` and `affine` when they are absent; fails unless operand 0 has a batch and
+/// features and gamma and beta are there exactly when `affine` says so.
 bool expect_normalisation(ShapeContext& c, const char* op);
 /// The same for the backward operator: src, diff_dst, mean, inverse_deviation, [gamma].
 bool expect_normalisation_backward(ShapeContext& c, const char* op, const Dims& statistics);
@@ -29,12 +30,17 @@ void normalisation_backward_results(ShapeContext& c);
 void emit_normalisation_backward(GradientContext& g, const char* backward,
                                  std::initializer_list<const char*> attributes);
 
-/// layer_norm's parameters as users know them: [C] along channels, else what a sample is.
+/// Sets `axis` when it is absent and, for values that are neither images nor rows, replaces it by
+/// `axes`: the numbers of the logical axes over which layer_norm normalises together.
+void settle_layer_norm_axes(ShapeContext& c);
+/// layer_norm's parameters: a number for each place along the axes that are normalised together.
 Dims layer_norm_parameter_dims(const Type& input, const Attributes& attributes);
-/// layer_norm's statistics: one for each sample, or for each pixel along channels.
+/// Where these are several axes, the parameter has those of the input, with one place along the
+/// others: a batch of one sample, stored as samples are.
+Type layer_norm_parameter(const Type& input, const Attributes& attributes);
+/// layer_norm's statistics: one for each place along the other axes.
 Dims layer_norm_statistics(const Type& input, const Attributes& attributes);
-/// Fails unless operand i has those parameter dims, or the same behind an axis of one: canonicalize
-/// sees [C,H,W] as an image [1,C,H,W], which the layout pass stores as it stores images.
+/// Fails unless operand i is such a parameter.
 bool expect_layer_norm_parameter(ShapeContext& c, const char* op, std::size_t i);
 
 /// Fails unless `groups` divides operand 0's channels.

@@ -1,43 +1,53 @@
 #include <fmt/format.h>
 
-#include "compiler/ops/channel_axis.hpp"
+#include "compiler/ops/axis.hpp"
 
 namespace dtnn::compiler {
 namespace {
 
+/// Says that operand i does not fit the first.
+void fail_to_join(ShapeContext& c, std::size_t i, AxisKind joined) {
+    const bool images = is_image(c.input(0)) && is_image(c.input(i));
+    c.fail(fmt::format("concat joins {}s, so {} must agree, but input 1 is {} and input {} is {}",
+                       name_of(joined), images ? "height and width" : "all other axes",
+                       sample_text(c.input(0)), i + 1, sample_text(c.input(i))),
+           images ? "give all inputs one height and width: the same strides, and `padding: same` "
+                    "where kernels differ"
+                  : "");
+}
+
 void concat_shape(ShapeContext& c) {
-    if (!expect_channel_axis(c, "concat")) return;
+    const auto axis = settle_axis(c, "concat");
+    if (!axis) return;
     if (c.inputs().size() < 2) {
         c.fail("concat needs at least 2 inputs, got 1");
         return;
     }
     Type dst = c.input(0);
-    dst.dims[1] = 0;
+    dst.dims[*axis] = 0;
     for (std::size_t i = 0; i < c.inputs().size(); ++i) {
         const Type& src = c.input(i);
         Dims expected = c.input(0).dims;
-        if (src.dims.size() == expected.size()) expected[1] = src.dims[1];
-        if (src.dims != expected) {
-            c.fail(fmt::format("concat joins channels, so height and width must agree, but input 1 "
-                               "is {} and input {} is {}",
-                               sample_text(c.input(0)), i + 1, sample_text(src)),
-                   "give all inputs one height and width: the same strides, and `padding: same` "
-                   "where kernels differ");
+        const bool alike = src.axes == dst.axes;
+        if (alike) expected[*axis] = src.dims[*axis];
+        if (!alike || src.dims != expected) {
+            fail_to_join(c, i, dst.axes[*axis]);
             return;
         }
         if (src.dtype != dst.dtype || src.order != dst.order) {
             c.fail("concat: inputs differ in dtype or order");
             return;
         }
-        dst.dims[1] += src.dims[1];
+        dst.dims[*axis] += src.dims[*axis];
     }
     c.result(dst);
 }
 
 void concat_gradient(GradientContext& g) {
+    const std::size_t axis = written_axis(g.node().attributes);
     std::int64_t begin = 0;
     for (std::size_t i = 0; i < g.node().inputs.size(); ++i) {
-        const std::int64_t end = begin + g.graph().type(g.input(i)).dims[1];
+        const std::int64_t end = begin + g.graph().type(g.input(i)).dims[axis];
         if (g.wants(i)) {
             Attributes attributes = pick(g.node().attributes, {"axis"});
             attributes["begin"] = begin;
@@ -56,7 +66,7 @@ OpDef define_concat() {
         .keeps_shifts()
         .kernel_class(KernelClass::copies)
         .does_nothing(has_one_operand)
-        .doc("Joins its inputs along the channels, in order.")
+        .doc("Joins its inputs along one axis, in order.")
         .layer("- concat: {from: [conv2d_1, conv2d_2]}")
         .variadic(2)
         .inputs({"src"})

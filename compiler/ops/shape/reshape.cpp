@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compiler/ir/printer.hpp"
-#include "compiler/ops/define.hpp"
+#include "compiler/ops/axis.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -57,44 +57,49 @@ void reshape_shape(ShapeContext& c) {
         c.fail("reshape takes one tensor per sample, got a scalar");
         return;
     }
-    if (wanted.size() != 1 && wanted.size() != 3) {
-        c.fail(fmt::format("reshape takes [numbers] or [channels, height, width], got {} extents",
-                           wanted.size()),
-               "the batch is not counted", "shape");
+    const Axes axes = usual_axes(wanted.size());
+    if (axes.empty()) {
+        c.fail(
+            fmt::format("reshape takes [numbers], [steps, features] or [channels, height, width], "
+                        "got {} extents",
+                        wanted.size()),
+            "the batch is not counted", "shape");
         return;
     }
-    std::int64_t numbers = 1;
-    for (std::size_t axis = 1; axis < src.dims.size(); ++axis)
-        numbers = saturating_product({numbers, src.dims[axis]});
-    const Dims resolved = resolve(c, wanted, numbers);
+    const Dims resolved = resolve(c, wanted, src.elements() / src.dims[0]);
     if (resolved.empty()) return;
     c.attributes()["shape"] = resolved;
     Dims dims{src.dims[0]};
     dims.insert(dims.end(), resolved.begin(), resolved.end());
-    c.result(Type{src.dtype, dims, {}});
+    c.result(Type{src.dtype, dims, {}, axes});
 }
 
 }  // namespace
 
-/// The same numbers in the order channels, rows, columns, under another shape.
+/// The same numbers in the order of the axes, under another shape.
 OpDef define_reshape() {
-    Field field = integer_field(
-        "shape", {},
-        "[numbers] or [channels, height, width] of the result; one of them can be -1, what is left",
-        -1, kLargestExtent);
+    Field field = integer_field("shape", {},
+                                "[numbers], [steps, features] or [channels, height, width] of the "
+                                "result; one of them can be "
+                                "-1, what is left",
+                                -1, kLargestExtent);
     field.type = FieldType::integer_list;
     return OpBuilder("reshape")
         .family(Family::shape)
         .kernel_class(KernelClass::copies)
         .general_form([](const Graph& graph, const Node& node) {
-            const Dims& dims = graph.type(node.outputs[0]).dims;
+            const Type& dst = graph.type(node.outputs[0]);
             std::vector<Node> nodes;
-            if (graph.type(node.inputs[0]).dims.size() == 4) nodes = becomes(node, "flatten", {});
-            if (dims.size() == 4) nodes.push_back(becomes(node, "unflatten", {{"shape", dims}})[0]);
+            if (!is_rows(graph.type(node.inputs[0]))) nodes = becomes(node, "flatten", {});
+            if (!is_rows(dst))
+                nodes.push_back(becomes(node, "unflatten", shape_attributes(dst))[0]);
             return nodes;
         })
         .does_nothing(keeps_extents)
-        .doc("The same numbers, in the order channels, height, width, in another shape.")
+        .doc(
+            "The same numbers, in the order channels, height, width (or steps, features), in "
+            "another "
+            "shape.")
         .layer("- reshape: {shape: [64, 7, -1]}")
         .keeps_numbers()
         .inputs({"src"})

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/printer.hpp"
-#include "compiler/ops/define.hpp"
+#include "compiler/ops/axis.hpp"
 
 namespace dtnn::compiler {
 
@@ -17,14 +17,14 @@ OpDef define_rows_to_pixels() {
         .shape([](ShapeContext& c) {
             if (!expect_operands(c, "rows_to_pixels", 1)) return;
             const Type& src = c.input(0);
-            const Dims dims = c.integers("shape");
-            if (dims.size() != 4 || src.dims.size() != 2 || src.dims[1] != dims[1] ||
-                element_count(dims) != src.elements()) {
+            const Type dst = shaped_type(c, src.dtype);
+            if (!is_rows(src) || feature_axis(dst.axes) < 1 ||
+                features_of(dst) != features_of(src) || dst.elements() != src.elements()) {
                 c.fail(fmt::format("rows_to_pixels: the rows {} do not make {}",
-                                   shape_text(src.dims), shape_text(dims)));
+                                   shape_text(src.dims), shape_text(dst.dims)));
                 return;
             }
-            c.result(Type{src.dtype, dims, {}});
+            c.result(dst);
         })
         .no_gradient(kNoSecondDerivative)
         .flops([](const auto&, const auto&, const Attributes&) { return std::int64_t{0}; })

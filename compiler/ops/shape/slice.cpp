@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "compiler/ops/axis.hpp"
 #include "compiler/ops/shape/resampling.hpp"
 
 namespace dtnn::compiler {
@@ -7,17 +8,15 @@ namespace {
 
 void slice_shape(ShapeContext& c) {
     if (!expect_operands(c, "slice", 1)) return;
-    fallback(c, "axis");
     fallback(c, "begin");
     const Type& src = c.input(0);
-    const std::string axis = c.text("axis");
-    if (axis != "channels" && !expect_image(c, "slice")) return;
-    if (src.dims.size() != 2 && src.dims.size() != 4) {
-        c.fail("slice takes images and rows of numbers, got " + sample_text(src));
-        return;
-    }
-    const std::size_t at = axis == "channels" ? 1 : axis == "height" ? 2 : 3;
-    const std::int64_t extent = src.dims[at], begin = c.integer("begin");
+    const std::string word = word_of(c.attributes());
+    const bool of_image = word == "height" || word == "width";
+    if (of_image && !expect_image(c, "slice")) return;
+    // Kernels know the axes of images by their words.
+    const auto axis = of_image ? expect_axis(c, "slice") : settle_axis(c, "slice");
+    if (!axis) return;
+    const std::int64_t extent = src.dims[*axis], begin = c.integer("begin");
     fallback(c, "end", extent);
     const std::int64_t end = c.integer("end");
     if (begin >= end) {
@@ -27,14 +26,16 @@ void slice_shape(ShapeContext& c) {
         return;
     }
     if (begin < 0 || end > extent) {
-        c.fail(fmt::format("slice from {} to {} does not lie in the {} {} of an input of {}", begin,
-                           end, extent, axis == "channels" ? "channels" : "cells of " + axis,
-                           sample_text(src)),
-               "", "end");
+        c.fail(
+            fmt::format("slice from {} to {} does not lie in the {} {} of an input of {}", begin,
+                        end, extent,
+                        of_image ? "cells of " + word : name_of(src.axes[*axis]) + std::string("s"),
+                        sample_text(src)),
+            "", "end");
         return;
     }
     Type dst = src;
-    dst.dims[at] = end - begin;
+    dst.dims[*axis] = end - begin;
     c.result(dst);
 }
 
@@ -49,11 +50,11 @@ OpDef define_slice() {
         .family(Family::shape)
         .kernel_class(KernelClass::copies)
         .does_nothing(keeps_extents)
-        .doc("A range of the channels, rows or columns.")
+        .doc("A range of the channels, features, steps, rows or columns.")
         .layer("- slice: {axis: channels, begin: 0, end: 16}")
         .inputs({"src"})
         .outputs({"dst"})
-        .field(choice_field("axis", "channels", {"channels", "height", "width"},
+        .field(choice_field("axis", "channels", {kChannels, "features", "steps", "height", "width"},
                             "axis of which a range is taken"))
         .field(integer_field("begin", 0, "index of the first that stays", 0, kLargestExtent))
         .field(end)

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/printer.hpp"
-#include "compiler/ops/define.hpp"
+#include "compiler/ops/axis.hpp"
 
 namespace dtnn::compiler {
 
@@ -10,7 +10,7 @@ OpDef define_unflatten() {
     return OpBuilder("unflatten")
         .family(Family::shape)
         .kernel_class(KernelClass::copies)
-        .gives_row_major()
+        .results_lie(Wish::row_major)
         .doc(
             "Gives each row of numbers the shape of an image: flatten's backward, and part of "
             "reshape.")
@@ -19,14 +19,15 @@ OpDef define_unflatten() {
         .shape([](ShapeContext& c) {
             if (!expect_operands(c, "unflatten", 1)) return;
             const Type& src = c.input(0);
-            const Dims dims = c.integers("shape");
+            const Type dst = shaped_type(c, src.dtype);
+            const Dims& dims = dst.dims;
             if (dims.empty() || src.dims.empty() || dims[0] != src.dims[0] ||
                 element_count(dims) != src.elements()) {
                 c.fail(fmt::format("unflatten: {} has not the elements of {}", shape_text(src.dims),
                                    shape_text(dims)));
                 return;
             }
-            c.result(Type{src.dtype, dims, {}});
+            c.result(dst);
         })
         .gradient([](GradientContext& g) {
             if (g.wants(0)) g.set(0, g.emit("flatten", {g.diff(0)}, {}, "diff_src")[0]);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/ops/axis.hpp"
 #include "compiler/ops/loss/loss.hpp"
 #include "compiler/ops/loss/losses.hpp"
 #include "compiler/passes/shared/optimizer_graph.hpp"
@@ -177,7 +178,7 @@ class Measures {
     const PassContext& context_;
     const LossInfo* loss_ = nullptr;
     ValueId predictions_, answers_, one_hot_, sigmoid_;
-    std::int64_t pixels_;  ///< of a sample; 0: predictions are no image
+    std::int64_t pixels_;  ///< or steps, of a sample; 0: predictions are rows
     bool targeted_;        ///< the answers are rows of numbers, not labels
     std::vector<GraphOutput> outputs_;
 };
@@ -190,19 +191,19 @@ std::optional<Graph> attach_loss(const Graph& graph, PassContext& context) {
         !old_predictions.valid())
         return std::nullopt;
 
-    // A loss per pixel is a loss per row of channels. A last layer that canonicalize joins with the
-    // loss goes behind the rows.
-    const Dims dims = graph.type(old_predictions).dims;
-    const bool image = dims.size() == 4;
+    // A loss per pixel or per step is a loss per row of its features. A last layer that
+    // canonicalize joins with the loss goes behind the rows.
+    const Type predicted = graph.type(old_predictions);
+    const bool cells = !is_rows(predicted);
     const Node* last = producer(graph, old_predictions);
     const LossInfo* loss = find_loss(context.training.loss, context.training.loss_attributes);
     const bool joined = last && loss && last->op == loss->joins;
-    const bool moved = image && joined && Uses(graph).readers(old_predictions).empty();
+    const bool moved = cells && joined && Uses(graph).readers(old_predictions).empty();
     Rewriter r(graph);
     for (const Node& node : graph.nodes)
         if (!moved || &node != last) r.copy(node);
     ValueId predictions = r.map(moved ? last->inputs[0] : old_predictions);
-    if (image) {
+    if (cells) {
         Node rows;
         rows.op = "pixels_to_rows";
         rows.inputs = {predictions};
@@ -214,11 +215,12 @@ std::optional<Graph> attach_loss(const Graph& graph, PassContext& context) {
         predictions = emit(r, std::move(rows), std::string(graph.value(old_predictions).name))[0];
         r.replace(old_predictions, predictions);
     }
-    const std::int64_t pixels = image ? dims[2] * dims[3] : 0;
+    const std::int64_t pixels =
+        cells ? predicted.elements() / (predicted.dims[0] * features_of(predicted)) : 0;
     ValueId target;
     if (context.label_kind == plan::LabelKind::input) {
         Node rows;
-        rows.op = image ? "pixels_to_rows" : "flatten";
+        rows.op = cells ? "pixels_to_rows" : "flatten";
         rows.inputs = {r.map(graph.find_input(plan::InputRole::feature))};
         target = emit(r, std::move(rows), "target")[0];
     }

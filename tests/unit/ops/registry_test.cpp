@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/expression/expression.hpp"
+#include "compiler/ir/axes.hpp"
 #include "compiler/ir/parser.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/support/check.hpp"
@@ -100,7 +101,7 @@ TEST_CASE("a convolution's parameters have the shapes and fans of their definiti
     attributes["filters"] = std::int64_t{8};
     attributes["kernel"] = std::vector<std::int64_t>{3, 5};
     attributes["groups"] = std::int64_t{2};
-    const Type input{DType::f32, {4, 6, 9, 9}, {}};
+    const Type input{DType::f32, {4, 6, 9, 9}, {}, usual_axes(3)};
     REQUIRE(def.parameters.size() == 2);
     const Dims weights = def.parameters[0].dims(input, attributes);
     CHECK(weights == Dims{8, 3, 3, 5});
@@ -118,7 +119,7 @@ TEST_CASE("dense and batch norm parameters") {
     attributes["units"] = std::int64_t{10};
     attributes["weights_initializer"] = std::string("he_normal");
     const auto& rule = op("dense").parameters[0];
-    const Dims weights = rule.dims(Type{DType::f32, {4, 128}, {}}, attributes);
+    const Dims weights = rule.dims(Type{DType::f32, {4, 128}, {}, usual_axes(1)}, attributes);
     CHECK(weights == Dims{128, 10});
     CHECK(rule.initializer(weights, attributes).kind == "he_normal");
     CHECK(rule.initializer(weights, attributes).fan_in == 128);
@@ -126,7 +127,7 @@ TEST_CASE("dense and batch norm parameters") {
 
     std::string roles;
     for (const ParameterRule& parameter : op("batch_norm").parameters) {
-        const Dims dims = parameter.dims(Type{DType::f32, {4, 6, 9, 9}, {}}, {});
+        const Dims dims = parameter.dims(Type{DType::f32, {4, 6, 9, 9}, {}, usual_axes(3)}, {});
         CHECK(dims == Dims{6});
         roles += std::string(parameter.role) + (parameter.trainable ? "+" : "-") +
                  parameter.initializer(dims, {}).kind + " ";

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "compiler/ir/axes.hpp"
 #include "compiler/ir/parser.hpp"
 #include "compiler/ir/printer.hpp"
 #include "compiler/ir/verifier.hpp"
@@ -399,8 +400,9 @@ TEST_CASE("a deep graph of 40,000 nodes goes through") {
                     node.inputs.push_back(weights);
                     node.attributes["bias"] = false;
                 }
-                const NodeId id = graph.add_node(std::move(node), {{DType::f32, {2, 4}, {}}},
-                                                 op + std::to_string(i));
+                const NodeId id =
+                    graph.add_node(std::move(node), {{DType::f32, {2, 4}, {}, usual_axes(1)}},
+                                   op + std::to_string(i));
                 x = graph.node(id).outputs[0];
             }
         }
