@@ -6,6 +6,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "base/text.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {
@@ -50,12 +51,8 @@ std::string plain_form(std::string_view word) {
     if (const std::size_t dot = word.rfind('.'); dot != std::string_view::npos)
         word.remove_prefix(dot + 1);
     std::string plain;
-    for (const char c : word) {
-        if (c >= 'A' && c <= 'Z')
-            plain += char(c - 'A' + 'a');
-        else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
-            plain += c;
-    }
+    for (const char c : dtnn::lower(word))
+        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) plain += c;
     return plain;
 }
 

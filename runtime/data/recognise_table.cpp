@@ -10,6 +10,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/formats/text_lines.hpp"
@@ -112,11 +113,8 @@ std::size_t label_of(const std::vector<ColumnLook>& columns) {
 
 /// The name is one of columns that number the lines of a table.
 bool is_called_index(std::string_view name) {
-    std::string lower(name);
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
     constexpr std::array kNames = {"", "id", "index", "unnamed: 0", "no", "nr", "#", "row"};
-    return std::find(kNames.begin(), kNames.end(), lower) != kNames.end();
+    return std::find(kNames.begin(), kNames.end(), lower(name)) != kNames.end();
 }
 
 /// The kind of a table's labels, by those of its first lines.

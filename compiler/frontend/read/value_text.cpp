@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/json_text.hpp"
+#include "base/text.hpp"
 #include "compiler/frontend/read/quantity.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/support/other_words.hpp"
@@ -28,9 +29,7 @@ std::string yaml_text(const std::string& text) {
     bool bare = !text.empty() && letter(text[0]);
     for (const char c : text)
         bare = bare && (letter(c) || other(c));
-    std::string word = text;
-    for (char& c : word)
-        if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
+    const std::string word = lower(text);
     for (const std::string_view reserved :
          {"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
         bare = bare && word != reserved;

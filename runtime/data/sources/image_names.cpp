@@ -5,18 +5,12 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
 #include "runtime/base/regular_file.hpp"
 #include "runtime/data/formats/image.hpp"
 
 namespace dtnn::runtime {
 namespace {
-
-std::string lower_case(std::string_view text) {
-    std::string result(text);
-    for (char& c : result)
-        if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-    return result;
-}
 
 /// Before the first dot.
 std::string_view stem_of(std::string_view name) {
@@ -26,21 +20,21 @@ std::string_view stem_of(std::string_view name) {
 }  // namespace
 
 bool is_called_image(std::string_view name) {
-    const std::string lower = lower_case(name);
+    const std::string plain = lower(name);
     constexpr std::array kEnds = {".jpg", ".jpeg", ".jpe", ".jfif", ".png"};
     return std::any_of(kEnds.begin(), kEnds.end(),
-                       [&](const char* end) { return lower.ends_with(end); });
+                       [&](const char* end) { return plain.ends_with(end); });
 }
 
 bool is_beside_images(std::string_view name) {
     if (is_called_image(name)) return false;
-    const std::string lower = lower_case(name);
+    const std::string plain = lower(name);
     constexpr std::array kNames = {"thumbs.db", "ehthumbs.db",  "desktop.ini", "md5sum",
                                    "md5sums",   "md5sums.txt",  "sha256sums",  "sha256sums.txt",
                                    "icon\r",    "checksums.txt"};
-    if (std::find(kNames.begin(), kNames.end(), lower) != kNames.end()) return true;
+    if (std::find(kNames.begin(), kNames.end(), plain) != kNames.end()) return true;
     constexpr std::array kStems = {"readme", "license", "licence", "copying", "citation"};
-    return std::find(kStems.begin(), kStems.end(), stem_of(lower)) != kStems.end();
+    return std::find(kStems.begin(), kStems.end(), stem_of(plain)) != kStems.end();
 }
 
 void require_image(const std::string& name, std::string_view begin) {

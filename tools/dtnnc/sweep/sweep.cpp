@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.hpp"
 #include "tools/dtnnc/output.hpp"
 
 namespace dtnn::tools {
@@ -166,12 +167,7 @@ std::vector<Combination> combinations(const std::vector<Sweep>& sweeps) {
         const std::string wanted = file_name(names, one.values);
         one.file = wanted;
         // Upper and lower case are one on some file systems.
-        const auto key = [](std::string text) {
-            for (char& c : text)
-                if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-            return text;
-        };
-        for (int number = 2; !taken.insert(key(one.file)).second; ++number)
+        for (int number = 2; !taken.insert(lower(one.file)).second; ++number)
             one.file = fmt::format("{}-{}", wanted, number);
     }
     return result;
