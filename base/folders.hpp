@@ -12,8 +12,9 @@ namespace dtnn {
 /// path is the current folder.
 int flush_folder(const std::string& path);
 
-/// What put_folder adds to the name of `aside` for the old folder, where it cannot exchange the two
-/// at once: a process that is killed just then leaves the whole old one under this name.
+/// The ending that put_folder adds to the name of `aside` for the old folder, where it cannot
+/// exchange the two at once: a process that is killed just then leaves the whole old one under this
+/// name.
 inline constexpr std::string_view kMovedAway = ".old";
 
 /// Moves the folder `aside`, whose files have been flushed, to `place` beside it, in place of the

@@ -347,7 +347,7 @@ class Parser {
         return result;
     }
 
-    // Of integers or of reals, by the first.
+    // The list is of integers or of reals, by the first.
     AttributeValue list() {
         std::vector<AttributeValue> values;
         expect('[');

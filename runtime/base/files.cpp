@@ -117,7 +117,7 @@ bool LineFile::is_gone() const {
 
 bool LineFile::put_back() {
     if (!file_ || !is_gone()) return false;
-    // What was removed is there as long as it is open.
+    // A removed file is there as long as it is open.
     std::string lines(std::size_t(bytes()), '\0');
     if (std::fseek(file_.get(), 0, SEEK_SET) != 0 ||
         std::fread(lines.data(), 1, lines.size(), file_.get()) != lines.size() ||

@@ -62,7 +62,7 @@ bool is_being_written(const std::string& path);
 /// \xNN. A full disk is an error, a closed pipe ends the output silently.
 void print_out(std::string_view text);
 
-/// What is behind the last slash.
+/// The name behind the last slash.
 std::string base_name(const std::string& path);
 
 /// The error for `action` ("write") on `path` after a system call set `error` (an errno).

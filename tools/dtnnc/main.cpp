@@ -45,7 +45,7 @@ std::vector<std::string> names_of_specs() {
     return {names.begin(), names.end()};
 }
 
-/// What may stand for an argument, for completion.
+/// The words that may stand for an argument, for completion.
 std::vector<std::string> names_of(const std::string& kind) {
     if (kind == "SPEC") return names_of_specs();
     if (kind == "WORD") return topic_words();

@@ -38,7 +38,7 @@ void write_file(
     const std::string place = place_of_file(path);
     int error = 0;
     if (place.empty()) {
-        // What has no places to go back to gets the patched text at once.
+        // A stream that has no places to go back to gets the patched text at once.
         std::string text;
         const FilePatch patch = make([&](std::string_view piece) { text.append(piece); });
         text.replace(patch.offset, patch.text.size(), patch.text);

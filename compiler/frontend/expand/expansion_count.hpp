@@ -9,8 +9,9 @@
 namespace dtnn::compiler {
 
 inline constexpr std::int64_t kMaximumLayers = 250'000;  ///< of a model, those of branches included
-/// Of repetitions, uses of blocks and layers together: what an expansion may walk. Each is one step
-/// and one more for every 16 values, 8 parameters of a block, and 256 bytes of text that are read.
+/// The most repetitions, uses of blocks and layers together that an expansion may walk. Each is one
+/// step and one more for every 16 values, 8 parameters of a block, and 256 bytes of text that are
+/// read.
 inline constexpr std::int64_t kMaximumSteps = 1'000'000;
 
 struct LayerCount {
@@ -50,7 +51,7 @@ class LayerCounter {
 bool check_layer_count(const SourceNode& list, const ModelLanguage& language,
                        Diagnostics& diagnostics);
 
-/// What a repeat says besides its layers.
+/// The fields of a repeat besides its layers.
 struct RepeatHead {
     std::optional<std::int64_t> times;  ///< nothing after a diagnostic
     std::string index = "index";

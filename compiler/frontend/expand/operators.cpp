@@ -14,7 +14,7 @@
 namespace dtnn::compiler {
 namespace {
 
-/// What a formula reads beside its parameters.
+/// The inputs of a formula beside its parameters.
 std::vector<std::string> inputs_of(const Block& block) {
     if (block.is_loss) return {"p", "t"};
     return {"x"};

@@ -1,6 +1,6 @@
 #pragma once
-/// What expressions read: model parameters, the parameters of the block they stand in, indices of
-/// repeats, and the shape of the layer's input.
+/// The names that expressions read: model parameters, the parameters of the block they stand in,
+/// indices of repeats, and the shape of the layer's input.
 
 #include <optional>
 #include <string>

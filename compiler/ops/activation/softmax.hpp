@@ -1,6 +1,6 @@
 #pragma once
-/// What softmax and its logarithm share: both are normalised along one axis, their gradients follow
-/// from the result alone, and they cost the same.
+/// The parts of softmax and its logarithm that both share: both are normalised along one axis,
+/// their gradients follow from the result alone, and they cost the same.
 
 #include "compiler/ops/axis.hpp"
 

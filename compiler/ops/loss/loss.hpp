@@ -1,7 +1,7 @@
 #pragma once
-/// What losses and metrics share. A loss is the root of differentiation: its gradient rule takes
-/// the gradient of the loss as 1 and never reads diff(0), so the differentiator needs no constant
-/// to start from.
+/// The parts that losses and metrics share. A loss is the root of differentiation: its gradient
+/// rule takes the gradient of the loss as 1 and never reads diff(0), so the differentiator needs no
+/// constant to start from.
 
 #include "compiler/ops/define.hpp"
 
@@ -24,8 +24,8 @@ void result_scalar(ShapeContext& c);
 /// One scalar in f64: a sum over the batch.
 void result_sum(ShapeContext& c);
 
-/// Of a loss over rows: the operator `backward` with the same attributes, over predictions and
-/// labels.
+/// The gradient rule of a loss over rows: the operator `backward` with the same attributes, over
+/// predictions and labels.
 std::function<void(GradientContext&)> gradient_by_rows(const char* backward, const char* diff);
 
 /// Operations for each number of operand 0.

@@ -22,7 +22,8 @@ Field fraction_field(std::string_view name, double value, std::string_view doc) 
 
 }  // namespace
 
-/// What users write; specialise_phase makes it batch_norm_training or batch_norm_inference.
+/// The layer that users write; specialise_phase makes it batch_norm_training or
+/// batch_norm_inference.
 OpDef define_batch_norm() {
     Field epsilon =
         fraction_field("epsilon", 1e-5, "added to the variance, against division by zero");

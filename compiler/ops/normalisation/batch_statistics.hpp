@@ -1,5 +1,5 @@
 #pragma once
-/// What the operators of batch normalisation share: per-channel operands.
+/// The operands per channel that the operators of batch normalisation share.
 
 #include "compiler/ops/axis.hpp"
 
@@ -11,7 +11,8 @@ bool expect_per_channel(ShapeContext& c, const char* op, std::size_t first, std:
 /// behind it: src, diff_dst, gamma, mean, inverse_deviation, ..., [beta if epilogue is relu and not
 /// mask, or an expression], [mask].
 bool expect_relu_backward(ShapeContext& c, const char* op, std::size_t own);
-/// Of every channel of `src` two sums, and the count of a channel's elements: f64 [2C+1].
+/// The type of two sums for every channel of `src`, and of the count of a channel's elements: f64
+/// [2C+1].
 Type rank_sums(const Type& src);
 inline constexpr const char* kSynchronisedLate =
     "synchronise_statistics comes after differentiation";

@@ -1,6 +1,7 @@
 #pragma once
-/// What layer_norm and group_norm share: normalisation within a sample, so the same in training and
-/// inference, with one learned scale `gamma` and shift `beta` where `affine` is true.
+/// The parts of layer_norm and group_norm that both share: normalisation within a sample, so the
+/// same in training and inference, with one learned scale `gamma` and shift `beta` where `affine`
+/// is true.
 
 #include "compiler/ops/define.hpp"
 
