@@ -107,7 +107,7 @@ TEST_CASE("every model compiles for training and has exactly its parameters") {
 
 namespace {
 
-/// A plan for devices in a few lines: its memory, and how often each kernel is in the program that
+/// A plan for devices in two lines: its memory, and how often each kernel is in the program that
 /// trains.
 std::string text_of(const plan::Plan& plan) {
     const plan::Memory& memory = plan.memory;
@@ -117,16 +117,10 @@ std::string text_of(const plan::Plan& plan) {
     std::map<std::string, int> kernels;
     for (const plan::Step& step : plan::find_program(plan, plan::ProgramKind::train)->steps)
         ++kernels[step.op + "." + step.kernel];
-    std::string line = "   ";
-    for (const auto& [kernel, count] : kernels) {
-        const std::string word = fmt::format(" {} {}", count, kernel);
-        if (line.size() + word.size() > 118) {
-            text += line + "\n";
-            line = "   ";
-        }
-        line += word;
-    }
-    return text + line + "\n";
+    text += "   ";
+    for (const auto& [kernel, count] : kernels)
+        text += fmt::format(" {} {}", count, kernel);
+    return text + "\n";
 }
 
 }  // namespace
