@@ -33,6 +33,17 @@ bool has_own_memory(const Target& target) {
     return target.device != "cpu";
 }
 
+bool has_image(const Dataset& dataset) {
+    const Feature& first = dataset.input();
+    return first.kind == LabelKind::values && (first.dims.size() == 3 || first.dims.empty());
+}
+
+const Feature& input_of(const Dataset& dataset, std::string_view name) {
+    for (const Feature& input : dataset.inputs)
+        if (!name.empty() && input.name == name) return input;
+    return dataset.input();
+}
+
 const Input* find_input(const Program& program, InputRole role, int index) {
     for (const Input& input : program.inputs)
         if (input.role == role && input.index == index) return &input;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -237,7 +238,7 @@ struct Component {
 
 /// An array of each sample: of what the network reads, or of what it is to give.
 struct Feature {
-    std::string name;  ///< the model's for it; empty: the only one
+    std::string name;  ///< the model's for it, and that of the arrays in files; empty: the only one
     DType dtype = DType::f32;
     /// Of one sample, as the network sees it. Of images channels, height, width, after the
     /// transforms; of targets the places that have a label each: none for one a sample, [height,
@@ -266,8 +267,8 @@ inline Feature a_class() {
 struct Dataset {
     std::string name;
     std::string type;  ///< digits, mnist, cifar10, synthetic ...
-    /// What the network reads of a sample, at least one: transforms and augmentations are of the
-    /// first.
+    /// What the network reads of a sample, at least one. The first may be an image, which
+    /// transforms and augmentations change (has_image).
     std::vector<Feature> inputs = std::vector<Feature>(1);
     /// What it is to give for a sample: one.
     std::vector<Feature> targets = {a_class()};
@@ -472,6 +473,12 @@ struct Plan {
     std::vector<ResolvedValue> values;  ///< the resolved specs, with the origin of every value
     std::string resolved_spec;          ///< the same as one YAML document, for people
 };
+
+/// Whether the first input is channels, height and width of real numbers. All other inputs are
+/// arrays, which no transform changes.
+bool has_image(const Dataset& dataset);
+/// The input of that name; the first where none has it.
+const Feature& input_of(const Dataset& dataset, std::string_view name);
 
 /// Null: the program is not fed it.
 const Input* find_input(const Program& program, InputRole role, int index = 0);

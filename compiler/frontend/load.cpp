@@ -19,6 +19,7 @@
 #include "compiler/frontend/tables/tables.hpp"
 #include "compiler/ir/graph.hpp"
 #include "plan/metrics.hpp"
+#include "plan/rules/staging.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -127,10 +128,10 @@ void check_steps(const JobSpec& job, Diagnostics& diagnostics) {
 
 void check_shapes(const JobSpec& job, Diagnostics& diagnostics) {
     const Dims& samples = job.dataset.dataset.input().dims;
-    const Dims& input = job.model.input_shape;
+    const Dims& input = job.model.input().shape;
     if (samples.size() != 3 || input.size() != 3 || samples == input) return;
     Diagnostic& error = diagnostics.error(
-        Code::shape_mismatch, job.model.input_span,
+        Code::shape_mismatch, job.model.input().span,
         fmt::format("the model reads {}, but samples of the dataset `{}` are {}", shape_text(input),
                     job.dataset.dataset.name, shape_text(samples)));
     error.notes.push_back(
@@ -148,6 +149,60 @@ void settle_target(JobSpec& job) {
         image ? dataset.input().dims[0] : element_count(dataset.input().dims);
 }
 
+/// A dataset that does not say its shape has that of the model's first input.
+void fit_shape(const ModelSpec& model, SourceNode& tree) {
+    const SourceEntry* type = tree.find("type");
+    const ComponentInfo* info = type ? dataset_types().find(type->value.text) : nullptr;
+    if (tree.find("shape") || !info || !find_field(*info->fields, "shape")) return;
+    SourceNode shape;
+    shape.kind = SourceNode::Kind::list;
+    for (const std::int64_t extent : model.input().shape)
+        shape.items.push_back(make_scalar(fmt::format("{}", extent)));
+    shape.items.resize(3, make_scalar("1"));
+    tree.entries.push_back({"shape", Span{}, std::move(shape)});
+}
+
+/// Whether the model reads what datasets give of themselves: one array of real numbers.
+bool reads_plainly(const ModelSpec& model) {
+    return model.input().name.empty() && model.input().is_image();
+}
+
+/// What inputs that have names, or are of integers, ask of the dataset.
+void check_inputs(const JobSpec& job, Diagnostics& diagnostics) {
+    if (reads_plainly(job.model)) return;
+    const plan::Dataset& dataset = job.dataset.dataset;
+    const auto path = dataset.attributes.find("path");
+    const auto* text =
+        path == dataset.attributes.end() ? nullptr : std::get_if<std::string>(&path->second);
+    const auto refuse = [&](const char* field, const std::string& fact, const std::string& help) {
+        Diagnostic& error = diagnostics.error(
+            Code::conflicting_fields, span_or(job.dataset.spans, field, job.dataset.span), fact);
+        error.help = help;
+        error.notes.push_back({job.model.input().span, "the model's inputs are here"});
+    };
+    const bool arrays = dataset.type == "archive" && text != nullptr && text->ends_with(".npz");
+    if (dataset.type != "synthetic" && !arrays)
+        refuse(
+            "type",
+            fmt::format("the dataset `{}` of type {} has no arrays for inputs that have names or "
+                        "are of integers",
+                        dataset.name, dataset.type),
+            "an .npz file has an array for each: `{type: archive, path: data.npz}`");
+    const bool changed = !dataset.transforms.empty() || !dataset.augmentations.empty();
+    const bool integers = std::any_of(job.model.inputs.begin(), job.model.inputs.end(),
+                                      [](const InputSpec& input) { return input.integers(); });
+    if (changed && !job.model.input().is_image())
+        refuse(dataset.transforms.empty() ? "augmentations" : "transforms",
+               "transforms and augmentations change images, and the model's first input is none",
+               "make the image the first of `inputs`, or leave them out");
+    else if (integers && plan::mixes_samples(dataset))
+        refuse("augmentations", "mixup mixes samples, and the model has an input of integers",
+               "leave mixup out");
+    if (dataset.target().kind == plan::LabelKind::input && !job.model.input().is_image())
+        refuse("target", "samples are their own labels where the first input is an image",
+               "make the image the first of `inputs`");
+}
+
 /// Makes the dataset of a model alone fit it: samples of its input's shape, a class for every
 /// prediction, and one for each pixel where the model gives an image of predictions.
 void fit_dataset(JobSpec& job, SourceNode& tree, bool model_sound) {
@@ -157,19 +212,15 @@ void fit_dataset(JobSpec& job, SourceNode& tree, bool model_sound) {
     const SourceEntry* type = tree.find("type");
     if (type && !(type->value.is_scalar() && type->value.text == "synthetic")) return;
     set("type", make_scalar("synthetic"));
-    SourceNode shape;
-    shape.kind = SourceNode::Kind::list;
-    for (const std::int64_t extent : job.model.input_shape)
-        shape.items.push_back(make_scalar(fmt::format("{}", extent)));
-    if (shape.items.size() != 3) shape.items.assign(3, make_scalar("1"));
-    set("shape", std::move(shape));
+    fit_shape(job.model, tree);
     std::int64_t classes = 10;
     if (model_sound && !job.model.layers.empty()) {
         const Dims& predictions = job.model.layers.back().shape;
         if (predictions.size() == 1 && predictions[0] >= 2) classes = predictions[0];
-        const Dims& input = job.model.input_shape;
-        if (predictions.size() == 3 && predictions[0] >= 2 && predictions[1] == input[1] &&
-            predictions[2] == input[2] && predictions[1] * predictions[2] > 1) {
+        const Dims& input = job.model.input().shape;
+        if (predictions.size() == 3 && input.size() == 3 && predictions[0] >= 2 &&
+            predictions[1] == input[1] && predictions[2] == input[2] &&
+            predictions[1] * predictions[2] > 1) {
             classes = predictions[0];
             set("labels", make_scalar("pixel"));
         }
@@ -263,8 +314,11 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
     SourceEntry* dataset = part("dataset");
     if (dataset) {
         if (dataset->value.span.place.file.empty()) dataset->value.span = job.model.span;
-        job.dataset = read_dataset(dataset->value, model_alone ? job.model.name : job.name,
-                                   options.find_data, diagnostics);
+        const bool plain = reads_plainly(job.model);
+        if (!plain && dataset->value.is_map()) fit_shape(job.model, dataset->value);
+        job.dataset =
+            read_dataset(dataset->value, model_alone ? job.model.name : job.name, options.find_data,
+                         diagnostics, plain ? std::vector<InputSpec>() : job.model.inputs);
     }
     settle_loss(tree, diagnostics);
     SourceEntry* training = part("training");
@@ -281,6 +335,8 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
     settle_ranks(job, options.ranks, diagnostics);
     if (job.threads > 0)
         check_cores(job, job.threads, span_or(job.spans, "threads", job.machine.span), diagnostics);
+    if (diagnostics.has_errors()) return job;
+    check_inputs(job, diagnostics);
     if (diagnostics.has_errors()) return job;
     settle_target(job);
     check_shapes(job, diagnostics);

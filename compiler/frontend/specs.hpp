@@ -26,7 +26,7 @@ struct LayerSpec {
     Attributes fields;  ///< checked against the operator's table, defaults filled in
     std::vector<ParameterRule> parameters;  ///< beside those of its operator
     std::map<std::string, Span> spans;      ///< of the fields the user wrote
-    std::vector<int> sources;  ///< indices into the model's layers; -1: the model's input
+    std::vector<int> sources;  ///< indices into the model's layers; -1, -2 ...: into its inputs
     Dims shape;                ///< of its result, without the batch
     Axes axes;                 ///< what those of the shape are
     Span span;                 ///< of its type, where it is written
@@ -47,17 +47,30 @@ struct FormulaSpec {
     Span span;                ///< of its name
 };
 
+/// What a model reads of each sample.
+struct InputSpec {
+    std::string name;         ///< for `from`; empty: the only one
+    Dims shape = {};          ///< empty after a diagnostic; of images channels, height, width
+    Axes axes = {};           ///< what those of the shape are
+    std::int64_t values = 0;  ///< how many an integer may have, from 0; 0: real numbers
+    Span span = {};           ///< of the shape
+    bool integers() const { return values > 0; }
+    bool is_image() const { return !integers() && (shape.empty() || shape.size() == 3); }
+};
+
 struct ModelSpec {
     std::string name;
-    Dims input_shape;  ///< of a sample: channels, height, width, unless its axes are others
-    Axes input_axes;
+    std::vector<InputSpec> inputs = std::vector<InputSpec>(1);  ///< the first is `input`
     /// Blocks, repeats, branches and expressions worked out: every layer after those it reads, the
     /// branches' before the layer that joins them. The last is the model's output.
     std::vector<LayerSpec> layers;
     std::vector<FormulaSpec> operators;  ///< those that are sound
     std::map<std::string, Span> spans;   ///< of the fields the user wrote
     Span span;
-    Span input_span;  ///< of the shape
+
+    const InputSpec& input() const { return inputs.front(); }
+    /// The input that a negative source of a layer stands for.
+    const InputSpec& input_of(int source) const { return inputs[std::size_t(-1 - source)]; }
 };
 
 struct DatasetSpec {

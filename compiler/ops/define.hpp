@@ -153,6 +153,7 @@ class OpBuilder {
     OpBuilder& multiplies() { return set(def_.multiplies, true); }
     OpBuilder& reads_order_only() { return set(def_.reads_order_only, true); }
     OpBuilder& takes(std::vector<Epilogue> what) { return set(def_.takes, std::move(what)); }
+    OpBuilder& takes_integers() { return set(def_.takes_integers, true); }
     OpBuilder& sums_expression() { return set(def_.sums_expression, true); }
     OpBuilder& exchange() { return set(def_.exchange, true); }
     OpBuilder& view(View when) { return set(def_.view, when); }

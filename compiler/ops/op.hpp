@@ -239,6 +239,7 @@ struct OpDef {
     bool multiplies = false;
     bool reads_order_only = false;  ///< metrics: which predictions are larger, not by how much
     std::vector<Epilogue> takes;    ///< what may stand behind it and become part of it
+    bool takes_integers = false;    ///< of an input; its attribute `dtype` is the result's
     /// Its attribute `expression` is worked out for every element of operand 0 and then summed up:
     /// the end of a chain of elementwise operators, which may become part of it.
     bool sums_expression = false;

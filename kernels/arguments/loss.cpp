@@ -159,9 +159,9 @@ OneHotArguments<T> OneHotArguments<T>::bind(const Problem& problem, Sources sour
                                             Destinations destinations, Workspace workspace) {
     OneHotArguments a;
     a.bind_rows(problem, sources, workspace);
-    const TensorDesc& result = problem.destinations[0];
-    a.samples = result.dims[0];
-    a.classes = a.samples == 0 ? 0 : result.elements() / a.samples;
+    // Where a sample has several labels, its rows lie one behind the other.
+    a.samples = problem.sources[0].elements();
+    a.classes = a.samples == 0 ? 0 : problem.destinations[0].elements() / a.samples;
     a.dst = static_cast<T*>(destinations[0]);
     return a;
 }

@@ -146,7 +146,16 @@ void one_hot(Rule& rule) {
     const Problem& p = rule.problem();
     if (!rule.counts(1, 1)) return;
     rule.type(p.sources[0], DType::i32);
-    if (!rule.broken()) labelled(rule, p.destinations[0], p.sources[0]);
+    if (rule.broken()) return;
+    if (p.sources[0].dims.size() == 1) {
+        labelled(rule, p.destinations[0], p.sources[0]);
+        return;
+    }
+    rule.type(p.destinations[0], p.dtype);
+    const std::int64_t labels = p.sources[0].elements();
+    rule.require(labels > 0 && p.destinations[0].elements() % labels == 0 &&
+                     is_row_major(p.sources[0]) && is_row_major(p.destinations[0]),
+                 "its rows are not one for each integer, stored one after the other");
 }
 
 void scale_classes(Rule& rule) {

@@ -133,6 +133,7 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"model", "parameters", kMath, "layers are computed from it"},
         {"model", "defaults", kMath, "layers that do not give the field take it from here"},
         {"model", "input", kMath, "the shape of the samples decides every other shape"},
+        {"model", "inputs", kMath, "what the samples are decides every shape"},
         {"model", "blocks", kMath, "the layers that use the block become other layers"},
         {"model", "operators", kMath, "the layers that use the operator compute another formula"},
         {"model", "layers", kMath, "the layers are the function that is trained"},

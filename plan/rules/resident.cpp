@@ -53,9 +53,12 @@ std::int64_t most_of_table(const Dataset& dataset, std::int64_t samples, DType n
 /// Arrays that do not lie where they can be read: elements of 64 bits, and the labels, which come
 /// as rows of 64 bits and are copied.
 std::int64_t most_of_arrays(const Dataset& dataset, std::int64_t samples) {
-    const std::int64_t sample = saturating_sum(
-        {saturating_product({elements_of(dataset), std::int64_t{8}}), label_bytes(dataset),
-         saturating_product({dataset.target().classes, std::int64_t{16}})});
+    std::int64_t elements = elements_of(dataset);
+    for (std::size_t i = 1; i < dataset.inputs.size(); ++i)
+        elements = saturating_sum({elements, element_count(dataset.inputs[i].dims)});
+    const std::int64_t sample =
+        saturating_sum({saturating_product({elements, std::int64_t{8}}), label_bytes(dataset),
+                        saturating_product({dataset.target().classes, std::int64_t{16}})});
     return saturating_sum({saturating_product({samples, sample}), std::int64_t{1} << 20});
 }
 

@@ -13,11 +13,21 @@ bool mixes_samples(const Dataset& dataset) {
                        [](const Component& one) { return one.type == "mixup"; });
 }
 
+std::int64_t StagedSample::bytes() const {
+    std::int64_t all = saturating_sum({labels, targets});
+    for (const std::int64_t input : inputs)
+        all = saturating_sum({all, input});
+    return all;
+}
+
 StagedSample staged_sample(const Plan& plan) {
     const std::int64_t real = size_of(plan.target.dtype);
     const bool classes = plan.dataset.target().kind == LabelKind::classes;
     StagedSample sample;
-    sample.pixels = saturating_product({element_count(plan.dataset.input().dims), real});
+    for (const Feature& input : plan.dataset.inputs)
+        sample.inputs.push_back(
+            saturating_product({element_count(input.dims),
+                                input.kind == LabelKind::classes ? size_of(DType::i32) : real}));
     if (classes)
         sample.labels =
             saturating_product({element_count(plan.dataset.target().dims), size_of(DType::i32)});
@@ -89,8 +99,6 @@ Stretch input_stretch(const Plan& plan) {
 std::int64_t staging_bytes(const Plan& plan) {
     const std::int64_t workers = std::max(1, plan.target.data_workers);
     const StagedSample sample = staged_sample(plan);
-    const std::int64_t sample_bytes =
-        saturating_sum({sample.pixels, sample.labels, sample.targets});
     const std::int64_t elements = largest_sample(plan.dataset);
     // Labels of pixels move along.
     const bool labelled =
@@ -99,9 +107,14 @@ std::int64_t staging_bytes(const Plan& plan) {
     const std::int64_t largest = saturating_product(
         {2, saturating_sum({saturating_product({elements, size_of(DType::f32)}),
                             saturating_product({labels, size_of(DType::i32)})})});
-    return saturating_sum({saturating_product({staged_samples(plan), sample_bytes}),
-                           order_bytes(plan.dataset),
-                           saturating_product({workers, saturating_sum({largest, kWorkerBytes})})});
+    std::int64_t arrays = 0;
+    for (std::size_t i = has_image(plan.dataset) ? 1 : 0; i < plan.dataset.inputs.size(); ++i)
+        arrays =
+            saturating_sum({arrays, saturating_product({element_count(plan.dataset.inputs[i].dims),
+                                                        std::int64_t(sizeof(double))})});
+    return saturating_sum(
+        {saturating_product({staged_samples(plan), sample.bytes()}), order_bytes(plan.dataset),
+         saturating_product({workers, saturating_sum({largest, arrays, kWorkerBytes})})});
 }
 
 std::int64_t gathered_bytes(const Plan& plan) {

@@ -3,6 +3,7 @@
 /// that the plan has booked enough, both by this formula.
 
 #include <cstdint>
+#include <vector>
 
 #include "plan/plan.hpp"
 
@@ -15,13 +16,13 @@ inline constexpr std::int64_t kStagedBatches = 2;
 /// dataset has classes.
 bool mixes_samples(const Dataset& dataset);
 
-/// Bytes of a sample that is ready for the network: pixels in the plan's type, labels (i32) where
-/// the dataset has classes, targets where it has none or training mixes samples.
+/// Bytes of a sample that is ready for the network: its inputs, labels (i32) where the dataset has
+/// classes, targets where it has none or training mixes samples.
 struct StagedSample {
-    std::int64_t pixels = 0;
+    std::vector<std::int64_t> inputs;
     std::int64_t labels = 0;
     std::int64_t targets = 0;
-    std::int64_t bytes() const { return pixels + labels + targets; }
+    std::int64_t bytes() const;
 };
 StagedSample staged_sample(const Plan& plan);
 
@@ -51,7 +52,8 @@ struct Stretch {
 Stretch input_stretch(const Plan& plan);
 
 /// The staged samples, the orders, and for every worker kWorkerBytes, the sample it has loaded and
-/// the one that a transform writes (32-bit floats), and the labels of their pixels.
+/// the one that a transform writes (32-bit floats), and the labels of their pixels; and inputs that
+/// are no images as the source gives them.
 std::int64_t staging_bytes(const Plan& plan);
 
 /// The bytes that rank 0 gathers for a checkpoint: states that ranks have in parts, whole, and of

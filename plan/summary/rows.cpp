@@ -65,8 +65,8 @@ void add_inputs(const Plan& plan, std::vector<LayerFacts>& facts) {
         const Layer& layer = plan.layers[i];
         for (const std::string& name : layer.from) {
             const auto found = shapes.find(name);
-            // What is no layer is the model's input.
-            facts[i].inputs.push_back(found == shapes.end() ? plan.dataset.input().dims
+            // What is no layer is an input of the model.
+            facts[i].inputs.push_back(found == shapes.end() ? input_of(plan.dataset, name).dims
                                                             : *found->second);
         }
         shapes.emplace(layer.name, &layer.output_shape);

@@ -95,7 +95,8 @@ std::optional<Dims> LayoutRules::flattened(const plan::Layer& layer) const {
         if (at->from.size() != 1) return std::nullopt;
         const auto source = layers_.find(at->from.front());
         const bool input = source == layers_.end();
-        const Dims& shape = input ? plan_->dataset.input().dims : source->second->output_shape;
+        const Dims& shape = input ? plan::input_of(plan_->dataset, at->from.front()).dims
+                                  : source->second->output_shape;
         if (shape.size() == 3) return shape;
         if (input || shape.size() != 1 || source->second->type == "dense") return std::nullopt;
         at = source->second;

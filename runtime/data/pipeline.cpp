@@ -29,10 +29,12 @@ std::optional<double> mixing_of(const plan::Dataset& dataset) {
 
 }  // namespace
 
-Pipeline::Pipeline(const SampleSource& source, const plan::Plan& plan, Arrangement sample)
+Pipeline::Pipeline(const SampleSource& source, const plan::Plan& plan,
+                   std::vector<Arrangement> arrangements)
     : source_(source),
       dataset_(plan.dataset),
-      sample_(std::move(sample)),
+      arrangements_(std::move(arrangements)),
+      image_(plan::has_image(plan.dataset)),
       chain_(plan),
       dtype_(plan.target.dtype),
       bytes_(plan::staged_sample(plan)),
@@ -42,7 +44,7 @@ Pipeline::Pipeline(const SampleSource& source, const plan::Plan& plan, Arrangeme
       staging_(plan::staged_samples(plan) * bytes_.bytes(), "the batches prepared ahead"),
       slots_(plan::kStagedBatches),
       workers_(std::size_t(std::max(1, plan.target.data_workers))) {
-    // Pixels and targets of all samples before the labels, whose elements may be smaller.
+    // Real numbers of all samples before integers, whose elements may be smaller.
     std::byte* place = staging_.data();
     const auto place_all = [&](auto put) {
         for (Slot& slot : slots_)
@@ -50,9 +52,16 @@ Pipeline::Pipeline(const SampleSource& source, const plan::Plan& plan, Arrangeme
         for (Worker& worker : workers_)
             if (mixing_) put(worker.partner, 1);
     };
-    place_all([&](Slot& slot, std::int64_t samples) {
-        slot.source = std::exchange(place, place + samples * bytes_.pixels);
-    });
+    const auto place_inputs = [&](bool integers) {
+        for (std::size_t i = 0; i < dataset_.inputs.size(); ++i) {
+            if (integers != (dataset_.inputs[i].kind == plan::LabelKind::classes)) continue;
+            place_all([&](Slot& slot, std::int64_t samples) {
+                slot.inputs.resize(dataset_.inputs.size());
+                slot.inputs[i] = std::exchange(place, place + samples * bytes_.inputs[i]);
+            });
+        }
+    };
+    place_inputs(false);
     place_all([&](Slot& slot, std::int64_t samples) {
         slot.targets = std::exchange(place, place + samples * bytes_.targets);
     });
@@ -60,6 +69,7 @@ Pipeline::Pipeline(const SampleSource& source, const plan::Plan& plan, Arrangeme
         slot.labels =
             reinterpret_cast<std::int32_t*>(std::exchange(place, place + samples * bytes_.labels));
     });
+    place_inputs(true);
     for (Worker& worker : workers_) {
         // All samples are of one size then, and a source has elements of one type.
         worker.sample.wide = dtype_ == DType::f64 && !chain_.has_steps();
@@ -141,8 +151,8 @@ void Pipeline::take(const BatchInputs& inputs) {
     const auto copy = [&](void* to, const void* from, std::int64_t bytes) {
         if (to != nullptr) std::memcpy(to, from, std::size_t(batch_samples(taken_) * bytes));
     };
-    for (void* const feature : inputs.features)
-        copy(feature, slot.source, bytes_.pixels);
+    for (std::size_t i = 0; i < inputs.features.size(); ++i)
+        copy(inputs.features[i], slot.inputs[i], bytes_.inputs[i]);
     if (inputs.labels)
         copy(inputs.target, slot.labels, bytes_.labels);
     else
@@ -162,10 +172,10 @@ void Pipeline::store_pixels(const Sample& sample, std::byte* place) const {
         using Real = std::remove_pointer_t<decltype(values)>;
         for (std::int64_t channel = 0; channel < sample.channels; ++channel) {
             const auto copy = [&](auto&& made) {
-                sample_.for_each(channel * plane, (channel + 1) * plane,
-                                 [&](std::int64_t from, std::int64_t to) {
-                                     values[to] = made(elements[std::size_t(from)]);
-                                 });
+                arrangements_[0].for_each(channel * plane, (channel + 1) * plane,
+                                          [&](std::int64_t from, std::int64_t to) {
+                                              values[to] = made(elements[std::size_t(from)]);
+                                          });
             };
             const auto& list = chain_.normalizations();
             if (list.empty()) {
@@ -192,6 +202,43 @@ void Pipeline::store_pixels(const Sample& sample, std::byte* place) const {
     } else {
         store(sample.pixels, reinterpret_cast<float*>(place));
     }
+}
+
+void Pipeline::store_inputs(const Sample& sample, std::int64_t at, Slot& slot) const {
+    for (std::size_t i = 0; i < slot.inputs.size(); ++i) {
+        std::byte* const place = slot.inputs[i] + at * bytes_.inputs[i];
+        if (i == 0 && image_) {
+            store_pixels(sample, place);
+            continue;
+        }
+        const SampleArray& array = sample.arrays[i];
+        const auto store = [&](const auto& elements, auto* values) {
+            using Value = std::remove_pointer_t<decltype(values)>;
+            arrangements_[i].for_each(0, std::int64_t(elements.size()),
+                                      [&](std::int64_t from, std::int64_t to) {
+                                          values[to] = Value(elements[std::size_t(from)]);
+                                      });
+        };
+        if (dataset_.inputs[i].kind == plan::LabelKind::classes)
+            store(array.integers, reinterpret_cast<std::int32_t*>(place));
+        else if (dtype_ == DType::f64)
+            store(array.numbers, reinterpret_cast<double*>(place));
+        else
+            store(array.numbers, reinterpret_cast<float*>(place));
+    }
+}
+
+void Pipeline::check_image(const Sample& sample, std::int64_t index) const {
+    const Dims& wanted = dataset_.input().dims;
+    if (sample.channels == wanted[0] && sample.height == wanted[1] && sample.width == wanted[2])
+        return;
+    throw RunError(
+        Exit::failed,
+        fmt::format("{} is {}x{}x{} behind the dataset's transforms; the network takes {}x{}x{}",
+                    source_.name_of(pass_.split, index), sample.channels, sample.height,
+                    sample.width, wanted[0], wanted[1], wanted[2]),
+        "where samples differ, give the dataset `transforms` that make them alike: resize, "
+        "to_gray");
 }
 
 void Pipeline::store_labels(const Sample& sample, std::int64_t index, std::int64_t at,
@@ -252,19 +299,9 @@ void Pipeline::prepare(Worker& worker, std::int64_t position, std::int64_t at, S
                        fmt::format("{} {}", source_.name_of(pass_.split, index), error.what()),
                        error.help(), error.detail());
     }
-    const Dims& wanted = dataset_.input().dims;
-    if (sample.channels != wanted[0] || sample.height != wanted[1] || sample.width != wanted[2]) {
-        throw RunError(
-            Exit::failed,
-            fmt::format(
-                "{} is {}x{}x{} behind the dataset's transforms; the network takes {}x{}x{}",
-                source_.name_of(pass_.split, index), sample.channels, sample.height, sample.width,
-                wanted[0], wanted[1], wanted[2]),
-            "where samples differ, give the dataset `transforms` that make them alike: resize, "
-            "to_gray");
-    }
+    if (image_) check_image(sample, index);
     store_labels(sample, index, at, slot);
-    store_pixels(sample, slot.source + at * bytes_.pixels);
+    store_inputs(sample, at, slot);
 }
 
 double Pipeline::share_of(std::int64_t position) const {
@@ -290,7 +327,8 @@ void Pipeline::mix_with_other_batch(Worker& worker, std::int64_t position, plan:
                     reinterpret_cast<const float*>(other), bytes / 4, share);
         }
     };
-    mix(slot.source, worker.partner.source, bytes_.pixels);
+    for (std::size_t i = 0; i < slot.inputs.size(); ++i)
+        mix(slot.inputs[i], worker.partner.inputs[i], bytes_.inputs[i]);
     mix(slot.targets, worker.partner.targets, bytes_.targets);
 }
 
@@ -308,7 +346,8 @@ void Pipeline::mix_pairs(plan::Part batch, Slot& slot) const {
                          bytes / 4, share);
             }
         };
-        mix(slot.source, bytes_.pixels);
+        for (std::size_t i = 0; i < slot.inputs.size(); ++i)
+            mix(slot.inputs[i], bytes_.inputs[i]);
         mix(slot.targets, bytes_.targets);
     }
 }

@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -57,10 +58,14 @@ class Pipeline {
     /// What the prepared batches and the workers' samples take (plan/rules/staging.hpp).
     static std::int64_t staging_bytes(const plan::Plan& plan) { return plan::staging_bytes(plan); }
 
-    /// Samples are stored in the plan's floating type; `sample` maps channels, height, width to the
-    /// place in memory. The source outlives the pipeline. One thread for each of the plan's
-    /// data_workers.
-    Pipeline(const SampleSource& source, const plan::Plan& plan, Arrangement sample);
+    /// Samples are stored in the types of the plan's inputs; `arrangements` map the logical places
+    /// of each (channels, height, width) to those in memory. The source outlives the pipeline. One
+    /// thread for each of the plan's data_workers.
+    Pipeline(const SampleSource& source, const plan::Plan& plan,
+             std::vector<Arrangement> arrangements);
+    /// Of a plan with one input.
+    Pipeline(const SampleSource& source, const plan::Plan& plan, Arrangement sample)
+        : Pipeline(source, plan, std::vector<Arrangement>{std::move(sample)}) {}
     ~Pipeline();
     Pipeline(const Pipeline&) = delete;
     Pipeline& operator=(const Pipeline&) = delete;
@@ -87,7 +92,7 @@ class Pipeline {
   private:
     /// A batch that is being prepared, or is ready.
     struct Slot {
-        std::byte* source = nullptr;
+        std::vector<std::byte*> inputs;
         std::int32_t* labels = nullptr;
         std::byte* targets = nullptr;
         std::int64_t finished = 0;  ///< samples
@@ -110,6 +115,8 @@ class Pipeline {
     void work(Worker& worker);
     void end_workers();
     void prepare(Worker& worker, std::int64_t position, std::int64_t at, Slot& slot) const;
+    void check_image(const Sample& sample, std::int64_t index) const;
+    void store_inputs(const Sample& sample, std::int64_t at, Slot& slot) const;
     void store_pixels(const Sample& sample, std::byte* place) const;
     void store_labels(const Sample& sample, std::int64_t index, std::int64_t at, Slot& slot) const;
     void mix_with_other_batch(Worker& worker, std::int64_t position, plan::Part batch,
@@ -125,7 +132,8 @@ class Pipeline {
 
     const SampleSource& source_;
     const plan::Dataset dataset_;
-    Arrangement sample_;
+    std::vector<Arrangement> arrangements_;
+    const bool image_;  ///< the first input is one
     SampleChain chain_;
     DType dtype_;
     plan::StagedSample bytes_;

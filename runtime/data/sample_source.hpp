@@ -13,9 +13,17 @@ namespace dtnn::runtime {
 
 enum class Split { train, test };
 
+/// The elements of one input of a sample, row-major: real numbers, or integers.
+struct SampleArray {
+    std::vector<double> numbers;
+    std::vector<std::int32_t> integers;
+};
+
 /// One sample as a source gives it, before any transform. One that is used again and again
-/// allocates nothing once it has held the largest sample.
+/// allocates nothing once it has held the largest sample. The first input is an image, where
+/// plan::has_image says so; all others are arrays.
 struct Sample {
+    std::vector<SampleArray> arrays;  ///< by the dataset's inputs; nothing in the place of an image
     std::int64_t channels = 0;
     std::int64_t height = 0;
     std::int64_t width = 0;

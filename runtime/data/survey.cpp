@@ -69,10 +69,10 @@ class Surveyor {
         const bool labelled = dataset_.target().kind != plan::LabelKind::input;
         for (const std::int64_t index : drawn) {
             source_.load(split, index, sample_);
-            note_size();
+            if (image_) note_size();
             if (labelled) count_labels(split, index, result, values);
             transform(split, index);
-            if (split == Split::train) note_pixels();
+            if (image_ && split == Split::train) note_pixels();
         }
         if (!labelled) result.class_counts.clear();
         if (dataset_.target().kind == plan::LabelKind::values) {
@@ -134,6 +134,7 @@ class Surveyor {
 
     const SampleSource& source_;
     const plan::Dataset& dataset_;
+    const bool image_ = plan::has_image(dataset_);
     SampleChain chain_;
     Sample sample_;
     SampleScratch scratch_;

@@ -180,7 +180,9 @@ void TensorBoard::histogram(std::int64_t step, const std::string& tag,
 
 void TensorBoard::graph(const plan::Plan& plan) {
     ProtobufMessage graph;
-    graph.message(graph_def::node, node("input", "Placeholder", {}, plan.dataset.input().dims, {}));
+    for (const plan::Feature& input : plan.dataset.inputs)
+        graph.message(graph_def::node, node(input.name.empty() ? "input" : input.name,
+                                            "Placeholder", {}, input.dims, {}));
     for (const plan::Layer& layer : plan.layers)
         graph.message(graph_def::node, node(layer.name, layer.type, layer.from, layer.output_shape,
                                             layer.attributes));

@@ -96,8 +96,7 @@ void predict(Session& session, Split split, std::span<const std::int64_t> order,
     const std::int64_t batch = program.batch();
     const std::int64_t elements = element_count(form.dims);
     const Arrangement arrangement(tensor.dims, tensor.order);
-    auto* const source = static_cast<std::byte*>(program.input(plan::InputRole::feature));
-    const std::int64_t sample_bytes = plan::staged_sample(plan).pixels;
+    const std::vector<std::int64_t> sample_bytes = plan::staged_sample(plan).inputs;
     const void* const output = program.output(kOutput);
     PredictedAnswers answers(plan, batch);
     std::vector<double> rows(std::size_t(batch * elements));
@@ -115,8 +114,9 @@ void predict(Session& session, Split split, std::span<const std::int64_t> order,
     pipeline.start(split, order, batch);
     while (const std::int64_t samples = pipeline.wait()) {
         pipeline.take(inputs);
-        std::memset(source + samples * sample_bytes, 0,
-                    std::size_t((batch - samples) * sample_bytes));
+        for (std::size_t i = 0; i < inputs.features.size(); ++i)
+            std::memset(static_cast<std::byte*>(inputs.features[i]) + samples * sample_bytes[i], 0,
+                        std::size_t((batch - samples) * sample_bytes[i]));
         program.run();
         const std::span<double> predictions(rows.data(), std::size_t(samples * elements));
         if (tensor.dtype == DType::f64) {

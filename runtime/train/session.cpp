@@ -21,17 +21,22 @@
 namespace dtnn::runtime {
 namespace {
 
-/// How one sample of the plan's source tensors lies in memory. The batch is their outermost axis,
-/// and all programs agree (checked when the plan was loaded).
-Arrangement sample_arrangement(const plan::Plan& plan) {
+/// How the inputs of one sample lie in memory. The batch is their outermost axis, and all programs
+/// agree (checked when the plan was loaded).
+std::vector<Arrangement> sample_arrangements(const plan::Plan& plan) {
     const plan::Program& program = plan.programs.front();
-    Order order;
-    if (const plan::Input* source = plan::find_input(program, plan::InputRole::feature)) {
-        const Order& whole = program.tensors[std::size_t(source->tensor)].order;
-        for (std::size_t i = 1; i < whole.size(); ++i)
-            order.push_back(whole[i] - 1);
+    std::vector<Arrangement> list;
+    for (const plan::Feature& feature : plan.dataset.inputs) {
+        Order order;
+        if (const plan::Input* source =
+                plan::find_input(program, plan::InputRole::feature, int(list.size()))) {
+            const Order& whole = program.tensors[std::size_t(source->tensor)].order;
+            for (std::size_t i = 1; i < whole.size(); ++i)
+                order.push_back(whole[i] - 1);
+        }
+        list.emplace_back(feature.dims, order);
     }
-    return Arrangement(plan.dataset.input().dims, order);
+    return list;
 }
 
 }  // namespace
@@ -126,7 +131,7 @@ Session::Session(const plan::Plan& plan, std::unique_ptr<Device> device,
       executor_(plan, std::move(device), &communicator),
       source_(std::move(source)),
       sampler_(plan.dataset, plan.training),
-      pipeline_(*source_, plan, sample_arrangement(plan)),
+      pipeline_(*source_, plan, sample_arrangements(plan)),
       statistics_(statistics_of(plan)) {
     const auto add = [&](std::vector<BatchProgram>& list, plan::ProgramKind kind) {
         for (const plan::Program& program : plan.programs) {

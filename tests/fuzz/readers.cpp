@@ -157,7 +157,9 @@ void read_npz_file(const std::string& file) {
 
 void read_arrays(const std::string& file) {
     const MemoryFile memory(file);
-    ArraySource::Expected expected{{1, 2, 2}, 3, dtnn::plan::LabelKind::classes, 6, 3, kMostBytes};
+    dtnn::plan::Feature input;
+    input.stored_dims = {1, 2, 2};
+    ArraySource::Expected expected{{input}, 3, dtnn::plan::LabelKind::classes, 6, 3, kMostBytes};
     load_all(*ArraySource::open_archive(memory.path(), expected), 3);
 }
 

@@ -273,12 +273,16 @@ GRID(scale_classes) {
 GRID(one_hot) {
     std::vector<Case> cases;
     for (const auto& [samples, classes] : kMatrices) {
-        cases.push_back(
-            {.problem = problem("one_hot", {row_major({samples}, DType::i32)},
-                                {row_major({samples, classes})}, {{"classes", classes}}),
-             .prepare = [count = classes](std::vector<Buffer>& buffers) {
-                 draw_labels(buffers[0], count);
-             }});
+        // One integer a sample, and three.
+        for (const std::int64_t each : {1, 3})
+            cases.push_back(
+                {.problem = problem(
+                     "one_hot",
+                     {row_major(each == 1 ? Dims{samples} : Dims{samples, each}, DType::i32)},
+                     {row_major({samples, each * classes})}, {{"classes", classes}}),
+                 .prepare = [count = classes](std::vector<Buffer>& buffers) {
+                     draw_labels(buffers[0], count);
+                 }});
     }
     return cases;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/frontend/expand/expansion_scope.hpp"
 #include "compiler/frontend/expand/expansion_shapes.hpp"
 #include "compiler/frontend/read/loss_check.hpp"
 #include "compiler/frontend/read/validation.hpp"
@@ -30,8 +31,13 @@ class GraphBuilder {
     GraphBuilder(const JobSpec& job, std::int64_t batch, Diagnostics& diagnostics)
         : job_(job), diagnostics_(diagnostics) {
         graph_.name = job.model.name;
-        input_ = graph_.add_input(
-            "source", type_of_batch(batch, job.training.dtype, shape_of(job.model, -1)));
+        for (std::size_t i = 0; i < job.model.inputs.size(); ++i) {
+            const InputSpec& input = job.model.inputs[i];
+            inputs_.push_back(graph_.add_input(
+                input.name.empty() ? "source" : input.name,
+                type_of_batch(batch, input.integers() ? DType::i32 : job.training.dtype,
+                              shape_of(job.model, kModelInput - int(i)))));
+        }
     }
 
     Graph build() {
@@ -54,7 +60,14 @@ class GraphBuilder {
     }
 
   private:
-    ValueId value(int layer) const { return layer < 0 ? input_ : values_[std::size_t(layer)]; }
+    ValueId value(int source) const {
+        return source < 0 ? inputs_[std::size_t(-1 - source)] : values_[std::size_t(source)];
+    }
+    std::string name_of(int source) const {
+        if (source >= 0) return graph_.layers[std::size_t(source)].name;
+        const std::string& name = job_.model.input_of(source).name;
+        return name.empty() ? "input" : name;
+    }
 
     bool add(const LayerSpec& spec) {
         const OpDef& def = op(spec.type);
@@ -66,11 +79,13 @@ class GraphBuilder {
         row.attributes = spec.fields;
         row.place = spec.span.place;
         for (const int source : spec.sources)
-            row.from.push_back(source < 0 ? "input" : graph_.layers[std::size_t(source)].name);
+            row.from.push_back(name_of(source));
 
         Node node;
         node.op = spec.type;
         node.attributes = spec.fields;
+        if (def.takes_integers)
+            node.attributes["dtype"] = std::string(plan::name_of(job_.training.dtype));
         node.layer = layer;
         node.place = spec.span.place;
         std::vector<Type> types;
@@ -281,7 +296,7 @@ class GraphBuilder {
     const JobSpec& job_;
     Diagnostics& diagnostics_;
     Graph graph_;
-    ValueId input_;
+    std::vector<ValueId> inputs_;
     std::vector<ValueId> values_;
 };
 

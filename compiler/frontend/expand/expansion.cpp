@@ -41,6 +41,9 @@ class Expander {
         const int errors = diagnostics_.error_count();
         LayerScope scope;
         scope.given = &names_.given_in(layers);
+        for (std::size_t i = 0; i < model_.inputs.size(); ++i)
+            if (const InputSpec& input = model_.inputs[i]; !input.name.empty())
+                names_.declare(input.name, kModelInput - int(i), input.span);
         const int output = list(layers, kModelInput, language_.parameters(), scope);
         names_.finish(incomplete_);
         check_unexpanded_lists();
@@ -443,10 +446,19 @@ class Expander {
     }
 
     void check_read(int output) {
-        std::vector<bool> read(model_.layers.size(), false);
+        std::vector<bool> read(model_.layers.size(), false), fed(model_.inputs.size(), false);
         for (const LayerSpec& layer : model_.layers)
             for (const int source : layer.sources)
-                if (source >= 0) read[std::size_t(source)] = true;
+                if (source >= 0)
+                    read[std::size_t(source)] = true;
+                else
+                    fed[std::size_t(-1 - source)] = true;
+        for (std::size_t i = 0; i < fed.size(); ++i)
+            if (!fed[i] && !model_.inputs[i].name.empty() && !model_.layers.empty())
+                diagnostics_
+                    .error(Code::unused_layer, model_.inputs[i].span,
+                           fmt::format("no layer reads the input `{}`", model_.inputs[i].name))
+                    .help = "read it by `from`, or remove it";
         if (output >= 0) read[std::size_t(output)] = true;
         for (std::size_t i = 0; i < model_.layers.size(); ++i) {
             if (read[i]) continue;

@@ -3,6 +3,7 @@
 /// is said about a name that leads nowhere.
 
 #include <deque>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -15,8 +16,8 @@
 
 namespace dtnn::compiler {
 
-inline constexpr int kModelInput = -1;
-inline constexpr int kUnknownSource = -2;  ///< after a diagnostic
+inline constexpr int kModelInput = -1;  ///< the first; the others are below
+inline constexpr int kUnknownSource = std::numeric_limits<int>::min();  ///< after a diagnostic
 /// Of a layer's name, with the blocks and repeats around it: a model may have 250,000 of them.
 inline constexpr std::size_t kMaximumNameBytes = 300;
 

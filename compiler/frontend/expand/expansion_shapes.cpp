@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/frontend/expand/expansion_scope.hpp"
 #include "compiler/ops/define.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/support/check.hpp"
@@ -25,7 +26,11 @@ void report(const ModelSpec& model, const LayerSpec& layer, const ShapeError& sh
         const SampleShape sample = shape_of(model, source);
         const std::string text = sample_text(sample.dims, sample.axes);
         if (source < 0) {
-            error.notes.push_back({model.input_span, fmt::format("the model's input is {}", text)});
+            const InputSpec& input = model.input_of(source);
+            error.notes.push_back(
+                {input.span, input.name.empty()
+                                 ? fmt::format("the model's input is {}", text)
+                                 : fmt::format("the input `{}` is {}", input.name, text)});
         } else {
             const LayerSpec& other = model.layers[std::size_t(source)];
             error.notes.push_back({other.span, fmt::format("`{}` gives {}", other.name, text)});
@@ -34,11 +39,25 @@ void report(const ModelSpec& model, const LayerSpec& layer, const ShapeError& sh
     error.help = shape_error.help;
 }
 
+void refuse_integers(const ModelSpec& model, int source, const LayerSpec& layer,
+                     Diagnostics& diagnostics) {
+    const InputSpec& input = model.input_of(source);
+    Diagnostic& error = diagnostics.error(
+        Code::shape_error, layer.span,
+        fmt::format("{} takes real numbers, and the input{} is of integers", layer.type,
+                    input.name.empty() ? std::string() : fmt::format(" `{}`", input.name)));
+    error.notes.push_back({input.span, "the input is here"});
+    error.help = fmt::format("`one_hot: {{classes: {}}}` makes numbers of them", input.values);
+}
+
 }  // namespace
 
 SampleShape shape_of(const ModelSpec& model, int source) {
-    if (source == -1) return {model.input_shape, model.input_axes};
-    if (source < 0) return unknown_shape();
+    if (source == kUnknownSource) return unknown_shape();
+    if (source < 0) {
+        const InputSpec& input = model.input_of(source);
+        return {input.shape, input.axes};
+    }
     const LayerSpec& layer = model.layers[std::size_t(source)];
     return {layer.shape, layer.axes};
 }
@@ -56,7 +75,10 @@ void infer_shape(const ModelSpec& model, const OpDef& op, LayerSpec& layer,
     for (const int source : layer.sources) {
         const SampleShape sample = shape_of(model, source);
         if (sample.axes.empty()) return;
-        types.push_back(type_of_batch(1, DType::f32, sample));
+        const bool integers = source < 0 && model.input_of(source).integers();
+        if (integers && !op.takes_integers)
+            return refuse_integers(model, source, layer, diagnostics);
+        types.push_back(type_of_batch(1, integers ? DType::i32 : DType::f32, sample));
     }
     if (types.empty()) return;
     const Type input = types.front();

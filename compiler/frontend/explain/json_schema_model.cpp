@@ -324,11 +324,20 @@ Json model_properties() {
     adjust("operators", operators_schema());
     Json input = table_schema(input_table(), true);
     input["required"] = required_fields(input_table());
-    for (const char* bound : {"minItems", "maxItems"}) {
+    const auto bound = [](Json& form, int least, int most) {
         // The list is the first of the forms; the other one is an expression.
-        input["properties"]["shape"]["anyOf"][0][bound] = 3;
-    }
+        Json& list = form["properties"]["shape"]["anyOf"][0];
+        list["minItems"] = least;
+        list["maxItems"] = most;
+    };
+    Json named = table_schema(named_input_table(), true);
+    named["required"] = required_fields(input_table());
+    bound(input, 3, 3);
+    bound(named, 1, 3);
     adjust("input", input);
+    adjust("inputs", {{"type", "object"},
+                      {"propertyNames", {{"pattern", kBlockName}}},
+                      {"additionalProperties", named}});
     properties.erase("kind");
     Json kind = {{"const", "model"}};
     properties["kind"] = kind;
@@ -377,7 +386,14 @@ void add_model_definitions(Json& definitions) {
             properties["blocks"] =
                 reference_to(whole ? "blocks_of_" + one.name : "parts_of_blocks");
         Json schema = {{"properties", properties}};
-        if (whole) schema["required"] = required_fields(model_table());
+        if (whole) {
+            schema["required"] = Json::array();
+            for (const std::string& field : required_fields(model_table()))
+                if (field != "input") schema["required"].push_back(field);
+            schema["anyOf"] = Json::array();
+            for (const char* either : {"input", "inputs"})
+                schema["anyOf"].push_back({{"required", Json::array({either})}});
+        }
         return schema;
     };
     Json model = model_properties();

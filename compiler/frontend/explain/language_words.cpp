@@ -29,6 +29,21 @@ layers:
   - softmax
 )";
 
+constexpr std::string_view kInputsExample = R"(kind: model
+inputs:
+  image: {shape: [1, 28, 28]}
+  table: {shape: [7]}
+  word: {shape: [2], dtype: i32, values: 1000}
+layers:
+  - conv2d: {filters: 8, kernel: 3}
+  - flatten: {name: seen}
+  - dense: {name: read, from: table, units: 16}
+  - one_hot: {name: known, from: word, classes: 1000}
+  - concat: {from: [seen, read, known]}
+  - dense: {units: 10}
+  - softmax
+)";
+
 constexpr std::string_view kDefaultsExample = R"(kind: model
 input: {shape: [1, 28, 28]}
 defaults:
@@ -247,6 +262,10 @@ std::vector<LanguageWord> make_words() {
          "Values for fields that layers do not give, by type of layer; they hold for the whole "
          "model, blocks included.",
          kDefaultsExample},
+        {"inputs", kWord,
+         "What a model of several inputs reads, by names that layers say in `from`; `input` is the "
+         "first of them. Each is of real numbers, or of integers that are below `values`.",
+         kInputsExample, &named_input_table()},
         {"blocks", kWord,
          "Lists of layers with a name and parameters, which layers then use like operators. A "
          "block reads one value, `input`, and gives its last layer's. It sees its own parameters "

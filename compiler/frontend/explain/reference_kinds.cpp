@@ -36,6 +36,7 @@ std::string word_section(const LanguageWord& word) {
 std::string model_sections() {
     std::string text =
         "\n## `input`\n\n" + fields_markdown(input_table(), kInitializersPage) +
+        "\n## One of `inputs`\n\n" + fields_markdown(named_input_table(), kInitializersPage) +
         "\n## Layers\n\nA layer is the name of an operator or of a block, or one key with its "
         "fields. What every layer takes besides the fields of its type:\n\n" +
         fields_markdown(layer_table(), kInitializersPage) +

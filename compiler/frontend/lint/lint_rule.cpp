@@ -34,7 +34,7 @@ std::vector<const LayerSpec*> LintSubject::readers(const LayerSpec& layer) const
 
 const Dims& LintSubject::input_shape(const LayerSpec& layer) const {
     const LayerSpec* read = source(layer);
-    return read ? read->shape : job_.model.input_shape;
+    return read ? read->shape : job_.model.input_of(layer.sources[0]).shape;
 }
 
 const LayerSpec& LintSubject::end() const {

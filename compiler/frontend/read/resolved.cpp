@@ -226,12 +226,37 @@ class Writer {
     void model(const std::string& indent) {
         const ModelSpec& model = job_.model;
         field(indent, "model.", "name", model.name, model.spans);
-        text_ += fmt::format("{}input: {{shape: {}}}\n{}layers:\n", indent,
-                             to_json(model.input_shape), indent);
-        value("model.input.shape", to_json(model.input_shape), "input.shape", model.spans);
+        inputs(indent, model);
+        text_ += fmt::format("{}layers:\n", indent);
         int previous = -1;
         for (const LayerSpec& one : model.layers)
             layer(indent + "  ", one, previous++);
+    }
+
+    void inputs(const std::string& indent, const ModelSpec& model) {
+        const bool named = !model.input().name.empty();
+        if (named) text_ += fmt::format("{}inputs:\n", indent);
+        for (const InputSpec& input : model.inputs) {
+            const std::string key = named ? "inputs." + input.name : "input";
+            text_ += fmt::format("{}{}: {{shape: {}", named ? indent + "  " : indent,
+                                 named ? input.name : key, to_json(input.shape));
+            value(fmt::format("model.{}.shape", key), to_json(input.shape), key + ".shape",
+                  model.spans);
+            if (input.integers()) {
+                text_ += fmt::format(", dtype: i32, values: {}", input.values);
+                value(fmt::format("model.{}.dtype", key), json_text("i32"), key + ".dtype",
+                      model.spans);
+                value(fmt::format("model.{}.values", key), fmt::format("{}", input.values),
+                      key + ".values", model.spans);
+            }
+            text_ += "}\n";
+        }
+    }
+
+    std::string source_name(int source) const {
+        if (source >= 0) return job_.model.layers[std::size_t(source)].name;
+        const std::string& name = job_.model.input_of(source).name;
+        return name.empty() ? "input" : name;
     }
 
     /// One line: every layer with its name, and with the layers it reads unless it reads the one
@@ -242,8 +267,7 @@ class Writer {
         if (layer.sources.size() != 1 || layer.sources[0] != previous) {
             std::string quoted, bare;
             for (const int source : layer.sources) {
-                const std::string name =
-                    source < 0 ? "input" : job_.model.layers[std::size_t(source)].name;
+                const std::string name = source_name(source);
                 quoted += (quoted.empty() ? "" : ", ") + json_text(name);
                 bare += (bare.empty() ? "" : ", ") + yaml_text(name);
             }

@@ -102,40 +102,141 @@ void check_sample_shape(const Dims& shape, const Span& span, const std::string& 
                         shape[0], shape[1], shape[2], elements, kMaximumSampleElements));
 }
 
+namespace {
+
+/// The shape of an input that has a name: any extents, and of integers one.
+void check_named_shape(const InputSpec& input, Diagnostics& diagnostics) {
+    constexpr std::size_t kMost = 3;
+    if (input.shape.empty() || input.shape.size() > kMost)
+        diagnostics.error(Code::wrong_type, input.span,
+                          fmt::format("`shape` of input has {} extents; it must have 1 to {}",
+                                      input.shape.size(), kMost));
+    else if (input.shape.size() == kMost)
+        check_sample_shape(input.shape, input.span, "input", diagnostics);
+}
+
+/// What `values` says must be what the elements are.
+void check_values(const FieldValues& fields, const InputSpec& input, Diagnostics& diagnostics) {
+    const bool integers = fields.text("dtype") == "i32";
+    if (integers == fields.values.contains("values")) {
+        if (integers && input.shape.size() != 1)
+            diagnostics
+                .error(Code::wrong_type, input.span,
+                       fmt::format("`shape` of input has {} extents; an input of integers has one",
+                                   input.shape.size()))
+                .help = "such as `{shape: [16], dtype: i32, values: 1000}`, 16 integers a sample";
+        return;
+    }
+    diagnostics
+        .error(Code::conflicting_fields,
+               span_or(fields.spans, integers ? "dtype" : "values", input.span),
+               integers ? "an input of integers has no `values`: how many they may have"
+                        : "`values` of input is of integers, and its elements are real numbers")
+        .help = integers ? "such as `values: 1000` for 0 to 999" : "add `dtype: i32`";
+}
+
+std::optional<InputSpec> read_input(const std::string& name, const SourceNode& tree,
+                                    const ModelLanguage& language, Diagnostics& diagnostics) {
+    if (!tree.is_map()) {
+        diagnostics
+            .error(Code::wrong_type, tree.span,
+                   fmt::format("`{}` of {} is {}; it must be a map", name.empty() ? "input" : name,
+                               name.empty() ? "model" : "inputs", describe(tree)))
+            .help = "such as `input: {shape: [1, 28, 28]}`";
+        return std::nullopt;
+    }
+    const auto known = evaluated(tree, InReach(language.parameters()), diagnostics);
+    if (!known) return std::nullopt;
+    const int errors = diagnostics.error_count();
+    const FieldValues fields =
+        read_fields(*known, name.empty() ? input_table() : named_input_table(),
+                    {"input", tree.span, homes_of_words("model")}, diagnostics);
+    InputSpec input{.name = name, .shape = fields.dims("shape")};
+    input.span = span_or(fields.spans, "shape", tree.span);
+    input.values = fields.integer("values");
+    if (fields.values.contains("shape")) {
+        if (name.empty())
+            check_sample_shape(input.shape, input.span, "input", diagnostics);
+        else
+            check_named_shape(input, diagnostics);
+        check_values(fields, input, diagnostics);
+    }
+    if (diagnostics.error_count() != errors) input.shape = {};
+    const Axes axes = usual_axes(input.shape.size());
+    if (!axes.empty()) input.axes.assign(axes.begin() + 1, axes.end());
+    return input;
+}
+
+void read_inputs(FieldValues& fields, const ModelLanguage& language, ModelSpec& model,
+                 Diagnostics& diagnostics) {
+    if (const SourceNode* input = fields.node("input")) {
+        if (const auto read = read_input("", *input, language, diagnostics)) {
+            model.inputs = {*read};
+            fields.spans["input.shape"] = read->span;
+        }
+    }
+    const SourceNode* inputs = fields.node("inputs");
+    if (!inputs) return;
+    if (fields.node("input")) {
+        diagnostics
+            .error(Code::conflicting_fields, span_or(fields.spans, "inputs", model.span),
+                   "the model has both `input` and `inputs`")
+            .help = "leave one of them out: `input` is one without a name";
+        return;
+    }
+    if (!inputs->is_map() || inputs->entries.empty()) {
+        diagnostics
+            .error(Code::wrong_type, inputs->span,
+                   fmt::format("`inputs` of model is {}; it must be a map of inputs",
+                               describe(*inputs)))
+            .help =
+            "such as `inputs: {image: {shape: [1, 28, 28]}}`; one without a name is "
+            "`input: {shape: [1, 28, 28]}`";
+        return;
+    }
+    model.inputs.clear();
+    for (const SourceEntry& entry : inputs->entries) {
+        const bool sound = check_layer_name(entry.key, entry.key_span, diagnostics);
+        if (sound && (is_reserved_input(entry.key) || entry.key.find('/') != std::string::npos))
+            diagnostics.error(
+                Code::bad_name, entry.key_span,
+                fmt::format("an input cannot be called `{}`, as programs have such inputs",
+                            entry.key));
+        if (auto read = read_input(entry.key, entry.value, language, diagnostics))
+            model.inputs.push_back(std::move(*read));
+    }
+    if (model.inputs.empty()) model.inputs.resize(1);
+}
+
+}  // namespace
+
 ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
                      Diagnostics& diagnostics) {
     ModelSpec model;
     model.span = span_of(tree);
     const int errors = diagnostics.error_count();
-    FieldValues fields = read_fields(tree, model_table(),
-                                     {"model", model.span, homes_of_words("model")}, diagnostics);
+    FieldTable table = model_table();
+    // Either of the two, however it is spelt.
+    std::vector<std::string> names;
+    for (const Field& field : table)
+        names.emplace_back(field.name);
+    const auto means_inputs = [&](const SourceEntry& entry) {
+        return entry.key == "inputs" ||
+               (!find_field(table, entry.key) && did_you_mean(entry.key, names) == "inputs");
+    };
+    if (std::any_of(tree.entries.begin(), tree.entries.end(), means_inputs))
+        std::find_if(table.begin(), table.end(), [](const Field& field) {
+            return field.name == "input";
+        })->optional = true;
+    FieldValues fields =
+        read_fields(tree, table, {"model", model.span, homes_of_words("model")}, diagnostics);
     check_spec_name(fields, "model", diagnostics);
     read_allowed(fields, "model", diagnostics);
     model.name = fields.values.contains("name") ? fields.text("name") : default_name;
 
     const ModelLanguage language(fields.node("parameters"), fields.node("defaults"),
                                  fields.node("blocks"), fields.node("operators"), diagnostics);
-    if (const SourceNode* input = fields.node("input")) {
-        if (!input->is_map()) {
-            diagnostics
-                .error(Code::wrong_type, input->span,
-                       fmt::format("`input` of model is {}; it must be a map", describe(*input)))
-                .help = "such as `input: {shape: [1, 28, 28]}`";
-        } else if (const auto known =
-                       evaluated(*input, InReach(language.parameters()), diagnostics)) {
-            FieldValues shape =
-                read_fields(*known, input_table(), {"input", input->span, homes_of_words("model")},
-                            diagnostics);
-            model.input_shape = shape.dims("shape");
-            const Axes image = usual_axes(3);
-            if (model.input_shape.size() + 1 == image.size())
-                model.input_axes.assign(image.begin() + 1, image.end());
-            model.input_span = span_or(shape.spans, "shape", input->span);
-            if (shape.values.contains("shape"))
-                check_sample_shape(model.input_shape, model.input_span, "input", diagnostics);
-            fields.spans["input.shape"] = model.input_span;
-        }
-    }
+    read_inputs(fields, language, model, diagnostics);
     if (const SourceNode* layers = fields.node("layers")) {
         if (!layers->is_list()) {
             diagnostics

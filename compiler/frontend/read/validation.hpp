@@ -16,8 +16,10 @@ namespace dtnn::compiler {
 ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
                      Diagnostics& diagnostics);
 /// `find`: asked for what the spec leaves out of the counts, classes and shape of its files.
+/// `inputs`: what the job's model reads; nothing without one.
 DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name,
-                         const FindData& find, Diagnostics& diagnostics);
+                         const FindData& find, Diagnostics& diagnostics,
+                         const std::vector<InputSpec>& inputs = {});
 TrainingSpec read_training(const SourceNode& tree, Diagnostics& diagnostics);
 MachineSpec read_machine(const SourceNode& tree, const std::string& default_name,
                          Diagnostics& diagnostics);

@@ -321,10 +321,23 @@ void read_chain(const char* name, FieldValues& fields, ShapeChain& chain,
     }
 }
 
+/// An image has the shape that the dataset gives it; other inputs are as the model wants them.
+void take_inputs(const std::vector<InputSpec>& inputs, plan::Dataset& dataset) {
+    if (!inputs.empty()) dataset.inputs.resize(inputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        plan::Feature& feature = dataset.inputs[i];
+        feature.name = inputs[i].name;
+        feature.kind = inputs[i].integers() ? plan::LabelKind::classes : plan::LabelKind::values;
+        feature.classes = inputs[i].values;
+        if (i > 0 || !inputs[i].is_image()) feature.dims = feature.stored_dims = inputs[i].shape;
+    }
+}
+
 }  // namespace
 
 DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name,
-                         const FindData& find, Diagnostics& diagnostics) {
+                         const FindData& find, Diagnostics& diagnostics,
+                         const std::vector<InputSpec>& inputs) {
     DatasetSpec spec;
     plan::Dataset& dataset = spec.dataset;
     spec.span = span_of(tree);
@@ -364,6 +377,7 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
         // The shape follows from the transforms.
         if (labels_pixels(fields, dataset)) dataset.target().dims = {1, 1};
         fields.sound = fields.sound && diagnostics.error_count() == errors_before;
+        take_inputs(inputs, dataset);
         fill_from_files(fields, *info, find, spec, diagnostics);
         std::for_each(info->fields->begin(), info->fields->end(), take);
         dataset.train_samples = fields.integer("train_samples");
@@ -373,6 +387,7 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
         read_type(fields, spec, diagnostics);
     }
     dataset.input().stored_dims = dataset.input().dims;
+    take_inputs(inputs, dataset);
     dataset.test_as_validation = fields.flag("test_as_validation");
     if (fields.values.contains("sample_percentage"))
         spec.sample_percentage = fields.real("sample_percentage");

@@ -35,6 +35,12 @@ const FieldTable& model_table() {
         {.name = "input",
          .type = FieldType::variant,
          .doc = "what the model reads: {shape: [channels, height, width]}"},
+        {.name = "inputs",
+         .type = FieldType::mapping,
+         .doc = "in place of `input`, what it reads by names that layers say in `from`: {image: "
+                "{shape: [1, 28, 28]}, table: {shape: [7]}, word: {shape: [1], dtype: i32, values: "
+                "1000}}; `input` is the first of them",
+         .optional = true},
         {.name = "blocks",
          .type = FieldType::mapping,
          .doc = "lists of layers with parameters, by name, which layers use like operators",
@@ -63,6 +69,30 @@ const FieldTable& input_table() {
     return table;
 }
 
+const FieldTable& named_input_table() {
+    static const FieldTable table = [] {
+        FieldTable fields = input_table();
+        fields.front().doc = "the extents of a sample; of images channels, height and width";
+        const FieldTable own = {
+            {.name = "dtype",
+             .type = FieldType::choice,
+             .doc = "what its elements are: `f32`, real numbers of the training's dtype; `i32`, "
+                    "integers",
+             .choices = {"f32", "i32"},
+             .optional = true},
+            {.name = "values",
+             .type = FieldType::integer,
+             .doc = "of integers: how many values they may have, from 0",
+             .minimum = 1,
+             .maximum = 1'000'000'000,
+             .optional = true},
+        };
+        fields.insert(fields.end(), own.begin(), own.end());
+        return fields;
+    }();
+    return table;
+}
+
 const FieldTable& layer_table() {
     static const FieldTable table = {
         {.name = "name",
@@ -73,7 +103,7 @@ const FieldTable& layer_table() {
         {.name = "from",
          .type = FieldType::text_list,
          .doc = "the layer, or the list of layers, to read instead of the one before; `input` is "
-                "the model's input",
+                "the model's input, and inputs with names go by these",
          .optional = true},
     };
     return table;

@@ -42,6 +42,7 @@ const FieldTable& slurm_table();
 
 /// The fields of `input` in a model.
 const FieldTable& input_table();
+const FieldTable& named_input_table();  ///< of those of `inputs`
 /// What every layer takes besides its operator's fields: `name` and `from`.
 const FieldTable& layer_table();
 /// `branches`, which add and concat take besides.

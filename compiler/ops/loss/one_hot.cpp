@@ -1,21 +1,37 @@
-#include "compiler/ops/loss/loss.hpp"
-
+#include "compiler/ops/define.hpp"
 namespace dtnn::compiler {
 
-/// dst[n,c] = 1 where c is the label, else 0; `dtype` ("f32" unless given) is the result's.
+/// dst[n, i * classes + c] = 1 where c is integer i of sample n, else 0; `dtype` ("f32" unless
+/// given) is the result's.
 OpDef define_one_hot() {
     return OpBuilder("one_hot")
-        .family(Family::loss)
+        .family(Family::shape)
         .kernel_class(KernelClass::memory)
-        .doc("Labels as rows with a single 1.")
+        .doc(
+            "A row with a single 1 for each integer, one behind the other: rows of a table, by a "
+            "dense layer behind it.")
+        .layer("- one_hot: {classes: 1000}")
+        .takes_integers()
         .inputs({"labels"})
         .outputs({"dst"})
+        .field({.name = "classes",
+                .type = FieldType::integer,
+                .doc = "how many values an integer may have, from 0",
+                .minimum = 1,
+                .maximum = 1'000'000})
         .shape([](ShapeContext& c) {
             if (!expect_operands(c, "one_hot", 1)) return;
-            if (!expect_labels(c, "one_hot")) return;
             const Type& labels = c.input(0);
+            if (labels.dtype != DType::i32 || labels.dims.empty() || labels.dims.size() > 2) {
+                c.fail("one_hot takes integers, one or a row of them for a sample");
+                return;
+            }
             fallback(c, "dtype", std::string("f32"));
-            Type dst{DType::f32, {labels.dims[0], c.integer("classes")}, {}, usual_axes(1)};
+            const std::int64_t each = labels.dims.size() == 2 ? labels.dims[1] : 1;
+            Type dst{DType::f32,
+                     {labels.dims[0], saturating_product({each, c.integer("classes")})},
+                     {},
+                     usual_axes(1)};
             if (!plan::parse_name(c.text("dtype"), dst.dtype)) {
                 c.fail("one_hot: `" + c.text("dtype") + "` is no dtype", "", "dtype");
                 return;

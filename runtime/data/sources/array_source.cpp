@@ -51,30 +51,50 @@ void ArraySource::check_cache(const std::string& name, std::int64_t more) const 
                     more + resident_));
 }
 
-void ArraySource::check_shape(const Part& part) const {
-    const Dims& dims = part.header.dims;
-    if (dims.empty() || squeezed(dims, 1) != squeezed(expected_.shape, 0)) {
-        throw bad_file(part.name,
+ArraySource::ArraySource(Expected expected) : expected_(std::move(expected)) {
+    plan::Dataset dataset;
+    dataset.inputs = expected_.inputs;
+    image_ = plan::has_image(dataset);
+}
+
+void ArraySource::check_input(const Part& part, std::size_t i) const {
+    const Stored& input = part.inputs[i];
+    const plan::Feature& wanted = expected_.inputs[i];
+    const Dims& dims = input.header.dims;
+    if (dims.empty() || squeezed(dims, 1) != squeezed(wanted.stored_dims, 0)) {
+        throw bad_file(input.name,
                        fmt::format("its shape is ({}); samples of the dataset are [{}]",
-                                   fmt::join(dims, ","), fmt::join(expected_.shape, ",")),
+                                   fmt::join(dims, ","), fmt::join(wanted.stored_dims, ",")),
                        "the array is [samples, channels, height, width]: "
                        "numpy.transpose(x, (0, 3, 1, 2)) makes it of channels last");
     }
-    if (part.header.fortran && squeezed(dims, 0).size() > 1) {
-        throw bad_file(part.name,
+    if (dims[0] != part.samples()) {
+        throw bad_file(input.name,
+                       fmt::format("it has {} samples, and {} has {}", dims[0], part.inputs[0].name,
+                                   part.samples()),
+                       "all inputs have the same samples, in the same order");
+    }
+    if (wanted.kind == plan::LabelKind::classes && input.header.kind == NpyHeader::Kind::real) {
+        throw bad_file(input.name,
+                       fmt::format("its elements are {}; the input `{}` takes integers",
+                                   input.header.type(), wanted.name),
+                       "save it as integers: x.astype(numpy.int32)");
+    }
+    if (input.header.fortran && squeezed(dims, 0).size() > 1) {
+        throw bad_file(input.name,
                        "its elements are in Fortran's order, so samples do not lie together",
                        "save numpy.ascontiguousarray(x)");
     }
 }
 
-void ArraySource::read_pixels(Part& part, ArchiveReader& archive, const Member& member,
-                              bool verify) {
+void ArraySource::read_input(const RegularFile& file, Stored& input, ArchiveReader& archive,
+                             const Member& member, bool verify) {
     if (member.zip_offset >= 0) {
         // What libarchive tells of the place is believed when the header is found there.
         std::string beginning(std::size_t(std::min(member.size, kMostNpyHeader)), '\0');
-        part.file->read(member.zip_offset, std::span<char>(beginning));
-        part.header = parse_npy_header(beginning, member.size, part.name);
-        part.offset = member.zip_offset;
+        file.read(member.zip_offset, std::span<char>(beginning));
+        input.header = parse_npy_header(beginning, member.size, input.name);
+        input.offset = member.zip_offset;
         if (!verify) return;
         ContentHash hash;
         hash.add(hash_);
@@ -82,20 +102,21 @@ void ArraySource::read_pixels(Part& part, ArchiveReader& archive, const Member& 
         hash_ = hash.value();
         return;
     }
-    check_cache(part.name, member.size);
-    NpyArray array = parse_npy(archive.read(), part.name);
-    part.header = std::move(array.header);
-    part.packed = std::move(array.bytes);
-    resident_ += std::int64_t(part.packed.capacity());
-    hash_ = ContentHash().add(hash_).add(part.packed).value();
+    check_cache(input.name, member.size);
+    NpyArray array = parse_npy(archive.read(), input.name);
+    input.header = std::move(array.header);
+    input.packed = std::move(array.bytes);
+    resident_ += std::int64_t(input.packed.capacity());
+    hash_ = ContentHash().add(hash_).add(input.packed).value();
 }
 
 void ArraySource::settle(const Part& part, const NpyArray& labels) {
-    if (const Dims& dims = part.header.dims; expected_.shape.empty() && !dims.empty()) {
-        expected_.shape.assign(dims.begin() + 1, dims.end());
+    Dims& shape = expected_.inputs[0].stored_dims;
+    if (const Dims& dims = part.inputs[0].header.dims; shape.empty() && !dims.empty()) {
+        shape.assign(dims.begin() + 1, dims.end());
         // Images without an axis of channels have one; rows of numbers are channels.
-        if (expected_.shape.size() == 2) expected_.shape.insert(expected_.shape.begin(), 1);
-        if (expected_.shape.size() < 3) expected_.shape.resize(3, 1);
+        if (shape.size() == 2) shape.insert(shape.begin(), 1);
+        if (shape.size() < 3) shape.resize(3, 1);
     }
     const Dims& dims = labels.header.dims;
     if (expected_.kind == plan::LabelKind::input || expected_.classes > 0 || dims.empty()) return;
@@ -121,7 +142,7 @@ void ArraySource::settle(const Part& part, const NpyArray& labels) {
 }
 
 void ArraySource::set_masks(Part& part, NpyArray& array) {
-    Dims wanted = {part.samples(), expected_.shape[1], expected_.shape[2]};
+    Dims wanted = {part.samples(), shape()[1], shape()[2]};
     const NpyHeader& header = array.header;
     if (header.dims.empty() || squeezed(header.dims, 0) != squeezed(wanted, 0) || header.fortran ||
         header.kind == NpyHeader::Kind::real) {
@@ -199,6 +220,7 @@ ArraySource::Part ArraySource::read_part(const std::string& path, const Names& n
         throw bad_file(path, "this is no .npz file (a zip of NumPy arrays)",
                        "save it by numpy.savez");
     ArchiveReader archive(*part.file);
+    part.inputs.resize(names.inputs.size());
     NpyArray labels;
     const bool wanted = expected_.kind != plan::LabelKind::input;
     while (const auto member = archive.next()) {
@@ -207,10 +229,14 @@ ArraySource::Part ArraySource::read_part(const std::string& path, const Names& n
             if (again)
                 throw bad_file(name, "there are two arrays of this name", "make the file again");
         };
-        if (member->path == names.pixels + ".npy") {
-            once(!part.name.empty());
-            part.name = name;
-            read_pixels(part, archive, *member, verify);
+        const auto input =
+            std::find_if(names.inputs.begin(), names.inputs.end(),
+                         [&](const std::string& one) { return member->path == one + ".npy"; });
+        if (input != names.inputs.end()) {
+            Stored& stored = part.inputs[std::size_t(input - names.inputs.begin())];
+            once(!stored.name.empty());
+            stored.name = name;
+            read_input(*part.file, stored, archive, *member, verify);
         } else if (wanted && member->path == names.labels + ".npy") {
             once(!labels.name.empty());
             check_cache(name, member->size);
@@ -218,13 +244,17 @@ ArraySource::Part ArraySource::read_part(const std::string& path, const Names& n
             hash_ = ContentHash().add(hash_).add(labels.bytes).value();
         }
     }
-    for (const auto& [found, name] : {std::pair{!part.name.empty(), names.pixels},
-                                      std::pair{!labels.name.empty() || !wanted, names.labels}})
+    const auto need = [&](bool found, const std::string& name) {
         if (!found)
             throw bad_file(path, fmt::format("the array `{}` is not in it", name),
                            "save both the samples and their labels");
+    };
+    for (std::size_t i = 0; i < part.inputs.size(); ++i)
+        need(!part.inputs[i].name.empty(), names.inputs[i]);
+    need(!labels.name.empty() || !wanted, names.labels);
     settle(part, labels);
-    check_shape(part);
+    for (std::size_t i = 0; i < part.inputs.size(); ++i)
+        check_input(part, i);
     set_labels(part, labels, names.first_class);
     const std::size_t label_bytes = part.labels.capacity() * sizeof(std::int32_t) +
                                     part.masks.bytes.capacity() +
@@ -238,25 +268,48 @@ ArraySource::Part ArraySource::read_part(const std::string& path, const Names& n
 std::unique_ptr<ArraySource> ArraySource::open_archive(const std::string& path, Expected expected) {
     std::unique_ptr<ArraySource> source(new ArraySource(std::move(expected)));
     const std::string& part = source->expected_.part;
-    const Names train = !part.empty()             ? Names{"x_" + part, "y_" + part}
-                        : source->expected_.split ? Names{"x_train", "y_train"}
-                                                  : names_without_split(path);
-    source->of(Split::train).push_back(source->read_part(path, train, true));
-    if (source->expected_.split) {
-        source->of(Split::test).push_back(source->read_part(path, {"x_test", "y_test"}, true));
-    }
+    const std::string ending = !part.empty() ? "_" + part
+                               : source->expected_.split
+                                   ? "_train"
+                                   : source->ending_without_split(path, "_train");
+    source->of(Split::train).push_back(source->read_part(path, source->names(ending), true));
+    if (source->expected_.split)
+        source->of(Split::test).push_back(source->read_part(path, source->names("_test"), true));
     source->check_counts(path);
     return source;
 }
 
-ArraySource::Names ArraySource::names_without_split(const std::string& path) {
+std::unique_ptr<ArraySource> ArraySource::open_given(const std::string& path,
+                                                     std::vector<plan::Feature> inputs,
+                                                     std::int64_t cache) {
+    Expected expected;
+    expected.inputs = std::move(inputs);
+    expected.kind = plan::LabelKind::input;
+    expected.cache = cache;
+    expected.counts = Counts::any;
+    std::unique_ptr<ArraySource> source(new ArraySource(std::move(expected)));
+    const std::string ending = source->ending_without_split(path, "_test");
+    source->of(Split::train).push_back(source->read_part(path, source->names(ending), true));
+    return source;
+}
+
+ArraySource::Names ArraySource::names(const std::string& ending) const {
+    Names names;
+    for (const plan::Feature& input : expected_.inputs)
+        names.inputs.push_back((input.name.empty() ? "x" : input.name) + ending);
+    names.labels = "y" + ending;
+    return names;
+}
+
+std::string ArraySource::ending_without_split(const std::string& path, const char* other) const {
     const RegularFile file(path);
     if (is_zip(file)) {
         ArchiveReader archive(file);
+        const std::string first = names("").inputs.front() + ".npy";
         while (const auto member = archive.next())
-            if (member->path == "x.npy") return {"x", "y"};
+            if (member->path == first) return "";
     }
-    return {"x_train", "y_train"};
+    return other;
 }
 
 std::unique_ptr<ArraySource> ArraySource::open_shards(const std::string& folder,
@@ -275,7 +328,7 @@ std::unique_ptr<ArraySource> ArraySource::open_shards(const std::string& folder,
         if (error) throw system_error("read the folder", inner, error.value());
         std::sort(shards.begin(), shards.end());
         for (const std::string& shard : shards)
-            source->of(split).push_back(source->read_part(shard, {"x", "y", 1}, false));
+            source->of(split).push_back(source->read_part(shard, {{"x"}, "y", 1}, false));
     }
     source->verified_ = false;
     source->check_counts(folder);
@@ -326,38 +379,84 @@ const ArraySource::Part& ArraySource::part_of(Split split, std::int64_t& index) 
 
 std::string ArraySource::name_of(Split split, std::int64_t index) const {
     const Part& part = part_of(split, index);
-    return fmt::format("{}[{}]", part.name, index);
+    return fmt::format("{}[{}]", part.inputs[0].name, index);
 }
 
-void ArraySource::load(Split split, std::int64_t index, Sample& sample) const {
-    std::int64_t at = index;
-    const Part& part = part_of(split, at);
-    const Dims& shape = expected_.shape;
-    const std::int64_t bytes = element_count(shape) * part.header.item_bytes;
-    const std::int64_t place = part.header.begin + at * bytes;
-    const char* from = part.packed.data() + place;
-    if (part.offset >= 0) {
-        sample.packed.resize(std::size_t(bytes));
-        part.file->read(part.offset + place, std::span<std::uint8_t>(sample.packed));
-        from = reinterpret_cast<const char*>(sample.packed.data());
+const char* ArraySource::elements(const Part& part, std::size_t i, std::int64_t sample,
+                                  std::vector<std::uint8_t>& room) const {
+    const Stored& input = part.inputs[i];
+    const std::int64_t bytes =
+        element_count(expected_.inputs[i].stored_dims) * input.header.item_bytes;
+    const std::int64_t place = input.header.begin + sample * bytes;
+    if (input.offset < 0) return input.packed.data() + place;
+    room.resize(std::size_t(bytes));
+    part.file->read(input.offset + place, std::span<std::uint8_t>(room));
+    return reinterpret_cast<const char*>(room.data());
+}
+
+namespace {
+
+bool are_bytes(const NpyHeader& header) {
+    return header.kind == NpyHeader::Kind::natural && header.item_bytes == 1;
+}
+
+void check_finite(const auto& elements, const auto& name) {
+    for (const auto value : elements)
+        if (!std::isfinite(value))
+            throw bad_file(name(), "it holds a value that is not a finite number",
+                           "correct the array: one such value spoils all weights");
+}
+
+}  // namespace
+
+void ArraySource::load_image(const Part& part, std::int64_t at, Sample& sample) const {
+    const Dims& dims = shape();
+    const Stored& input = part.inputs[0];
+    const char* const from = elements(part, 0, at, sample.packed);
+    if (are_bytes(input.header)) {
+        sample.set_bytes(dims[0], dims[1], dims[2], reinterpret_cast<const std::uint8_t*>(from));
+        return;
     }
-    if (part.header.kind == NpyHeader::Kind::natural && part.header.item_bytes == 1) {
-        sample.set_bytes(shape[0], shape[1], shape[2], reinterpret_cast<const std::uint8_t*>(from));
-    } else {
-        sample.fill_elements(shape[0], shape[1], shape[2], [&](auto elements) {
-            convert_elements(part.header, from, part.name, elements);
-            for (const auto value : elements) {
-                if (std::isfinite(value)) continue;
-                throw bad_file(name_of(split, index),
-                               "it holds a value that is not a finite number",
-                               "correct the array: one such value spoils all weights");
-            }
-        });
+    sample.fill_elements(dims[0], dims[1], dims[2], [&](auto to) {
+        convert_elements(input.header, from, input.name, to);
+        check_finite(to, [&] { return fmt::format("{}[{}]", input.name, at); });
+    });
+}
+
+void ArraySource::load_array(const Part& part, std::size_t i, std::int64_t at,
+                             Sample& sample) const {
+    const plan::Feature& wanted = expected_.inputs[i];
+    const Stored& input = part.inputs[i];
+    const auto count = std::size_t(element_count(wanted.stored_dims));
+    const char* const from = elements(part, i, at, sample.packed);
+    const auto name = [&] { return fmt::format("{}[{}]", input.name, at); };
+    SampleArray& array = sample.arrays[i];
+    if (wanted.kind == plan::LabelKind::classes) {
+        std::vector<std::int64_t> values(count);
+        convert_elements(input.header, from, input.name, std::span<std::int64_t>(values));
+        array.integers.resize(count);
+        for (std::size_t k = 0; k < count; ++k) {
+            if (values[k] < 0 || values[k] >= wanted.classes)
+                throw bad_file(name(),
+                               fmt::format("it holds {}; the input `{}` may have 0 to {}",
+                                           values[k], wanted.name, wanted.classes - 1),
+                               "correct the array, or give the model's input more `values`");
+            array.integers[k] = std::int32_t(values[k]);
+        }
+        return;
     }
-    if (expected_.kind == plan::LabelKind::input) return;
+    array.numbers.resize(count);
+    convert_elements(input.header, from, input.name, std::span<double>(array.numbers));
+    check_finite(array.numbers, name);
+    if (are_bytes(input.header))
+        for (double& number : array.numbers)
+            number /= 255;
+}
+
+void ArraySource::load_labels(const Part& part, std::int64_t at, Sample& sample) const {
     if (expected_.pixels) {
         const NpyHeader& header = part.masks.header;
-        const auto pixels = std::size_t(shape[1] * shape[2]);
+        const auto pixels = std::size_t(shape()[1] * shape()[2]);
         sample.labels.resize(pixels);
         sample.labels_pixels = true;
         std::vector<std::int64_t> values(pixels);
@@ -372,10 +471,20 @@ void ArraySource::load(Split split, std::int64_t index, Sample& sample) const {
         sample.fill_label = expected_.ignored ? plan::kIgnoredLabel : 0;
     } else if (expected_.kind == plan::LabelKind::classes) {
         sample.labels.assign(1, part.labels[std::size_t(at)]);
-    } else {
+    } else if (expected_.kind != plan::LabelKind::input) {
         const auto row = part.targets.begin() + at * expected_.classes;
         sample.targets.assign(row, row + expected_.classes);
     }
+}
+
+void ArraySource::load(Split split, std::int64_t index, Sample& sample) const {
+    std::int64_t at = index;
+    const Part& part = part_of(split, at);
+    sample.arrays.resize(part.inputs.size());
+    if (image_) load_image(part, at, sample);
+    for (std::size_t i = image_ ? 1 : 0; i < part.inputs.size(); ++i)
+        load_array(part, i, at, sample);
+    load_labels(part, at, sample);
 }
 
 }  // namespace dtnn::runtime

@@ -1,5 +1,5 @@
 #pragma once
-/// Samples out of NumPy's .npz files: an array of pixels and one of labels.
+/// Samples out of NumPy's .npz files: an array for each of the network's inputs and one of labels.
 
 #include <memory>
 #include <optional>
@@ -19,7 +19,8 @@ namespace dtnn::runtime {
 class ArraySource final : public SampleSource {
   public:
     struct Expected {
-        Dims shape;                ///< empty: what the arrays have
+        /// Of each stored_dims (of the first empty: what its array has), name, kind and classes.
+        std::vector<plan::Feature> inputs;
         std::int64_t classes = 0;  ///< 0: as many as there are
         plan::LabelKind kind = plan::LabelKind::classes;
         std::int64_t train_samples = 0;
@@ -35,6 +36,7 @@ class ArraySource final : public SampleSource {
 
     /// The type `archive`: one file with x_train, y_train, x_test and y_test, or, where there is no
     /// split, x and y or x_train and y_train, whose checksums are verified; with `part` two others.
+    /// Inputs that have names have these in the place of x.
     /// Labels of classes: [N] or [N, 1] of 0 to classes - 1, or [N, classes] with a single one in
     /// each row; of pixels: [N, height, width] of 0 to classes - 1; others: [N, classes]. Samples
     /// that are their own labels need none.
@@ -43,6 +45,11 @@ class ArraySource final : public SampleSource {
     /// PyDTNN's shards of ImageNet: FOLDER/train/*.npz and FOLDER/val/*.npz (or test/), each with x
     /// [n, 3, height, width] and y [n, 1] of 1 to classes.
     static std::unique_ptr<ArraySource> open_shards(const std::string& folder, Expected expected);
+
+    /// Samples to be predicted, all of the train split: NAME, or NAME_test, for each input.
+    static std::unique_ptr<ArraySource> open_given(const std::string& path,
+                                                   std::vector<plan::Feature> inputs,
+                                                   std::int64_t cache);
 
     /// Whether FOLDER/train holds an .npz file.
     static bool has_shards(const std::string& folder);
@@ -54,37 +61,50 @@ class ArraySource final : public SampleSource {
     std::int64_t resident_bytes() const override { return resident_; }
     std::string name_of(Split split, std::int64_t index) const override;
     std::int64_t found_classes() const override { return expected_.classes; }
-    Dims found_shape() const override { return expected_.shape; }
+    Dims found_shape() const override { return shape(); }
 
   private:
+    /// An input's array.
+    struct Stored {
+        std::string name;  ///< for messages; empty: not found yet
+        NpyHeader header;
+        std::int64_t offset = -1;  ///< where the array begins in the file; -1: it is in `packed`
+        std::string packed;
+    };
     struct Part {
         std::unique_ptr<RegularFile> file;
-        std::string name;  ///< the pixel array's, for messages
-        NpyHeader header;
-        std::int64_t offset = -1;  ///< where the array begins in `file`; -1: it is in `packed`
-        std::string packed;
+        std::vector<Stored> inputs;
         std::vector<std::int32_t> labels;
         NpyArray masks;  ///< of classes of pixels, in place of `labels`
         std::vector<double> targets;
-        std::int64_t samples() const { return header.dims[0]; }
+        std::int64_t samples() const { return inputs[0].header.dims[0]; }
     };
     struct Names {
-        std::string pixels;
+        std::vector<std::string> inputs;
         std::string labels;
         std::int64_t first_class = 0;
     };
-    /// The names that the arrays of a file without a split have.
-    static Names names_without_split(const std::string& path);
+    const Dims& shape() const { return expected_.inputs[0].stored_dims; }
+    /// The names of arrays that end so: "x_train", or with names of inputs "image_train".
+    Names names(const std::string& ending) const;
+    /// What the names end on in a file that has no split: nothing where such arrays are in it.
+    std::string ending_without_split(const std::string& path, const char* other) const;
 
-    explicit ArraySource(Expected expected) : expected_(std::move(expected)) {}
+    explicit ArraySource(Expected expected);
     Part read_part(const std::string& path, const Names& names, bool verify);
-    void read_pixels(Part& part, class ArchiveReader& archive, const struct Member& member,
-                     bool verify);
+    void read_input(const RegularFile& file, Stored& input, class ArchiveReader& archive,
+                    const struct Member& member, bool verify);
     void set_labels(Part& part, NpyArray& array, std::int64_t first_class);
     void set_masks(Part& part, NpyArray& array);
     /// What the dataset does not say of shape and classes becomes what the arrays are.
     void settle(const Part& part, const NpyArray& labels);
-    void check_shape(const Part& part) const;
+    void check_input(const Part& part, std::size_t i) const;
+    /// The bytes of a sample of an input; `room` is for those that are read from the file.
+    const char* elements(const Part& part, std::size_t i, std::int64_t sample,
+                         std::vector<std::uint8_t>& room) const;
+    void load_image(const Part& part, std::int64_t at, Sample& sample) const;
+    void load_array(const Part& part, std::size_t i, std::int64_t at, Sample& sample) const;
+    void load_labels(const Part& part, std::int64_t at, Sample& sample) const;
     void check_cache(const std::string& name, std::int64_t more) const;
     void check_counts(const std::string& path) const;
     std::vector<Part>& of(Split split) { return parts_[split == Split::train ? 0 : 1]; }
@@ -93,6 +113,7 @@ class ArraySource final : public SampleSource {
     const Part& part_of(Split split, std::int64_t& index) const;
 
     Expected expected_;
+    bool image_ = true;  ///< the first input is one, or not known
     std::vector<Part> parts_[2];
     std::uint64_t hash_ = 0;
     bool verified_ = true;  ///< all samples were read for the hash; not of shards

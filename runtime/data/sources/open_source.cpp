@@ -14,6 +14,7 @@
 #include "runtime/data/sources/csv_source.hpp"
 #include "runtime/data/sources/digits.hpp"
 #include "runtime/data/sources/held_out.hpp"
+#include "runtime/data/sources/made_up_arrays.hpp"
 #include "runtime/data/sources/mask_source.hpp"
 #include "runtime/data/sources/mnist.hpp"
 #include "runtime/data/sources/synthetic.hpp"
@@ -174,7 +175,9 @@ bool holds_arrays(const plan::Dataset& dataset) {
 }
 
 ArraySource::Expected arrays_of(const plan::Dataset& dataset, const Asked& asked) {
-    return {stored_shape(dataset),
+    std::vector<plan::Feature> inputs = dataset.inputs;
+    inputs[0].stored_dims = stored_shape(dataset);
+    return {std::move(inputs),
             dataset.target().classes,
             dataset.target().kind,
             source_train_samples(dataset),
@@ -436,11 +439,14 @@ std::unique_ptr<SampleSource> made_up_source(const plan::Dataset& dataset) {
     Dims shape = stored_shape(dataset);
     for (std::size_t axis = 1; axis < shape.size(); ++axis)
         if (shape[axis] == 0) shape[axis] = dataset.input().dims[axis];
+    if (!plan::has_image(dataset)) shape = {1, 1, 1};
     // Labels of pixels are made where pixels are, before any transform.
     const Dims label_shape = labels_pixels(dataset) ? Dims{shape[1], shape[2]} : Dims{};
-    return std::make_unique<Synthetic>(shape, dataset.target().classes, label_shape,
-                                       seed_of(dataset), source_train_samples(dataset),
-                                       dataset.test_samples, dataset.target().kind);
+    Source images = std::make_unique<Synthetic>(shape, dataset.target().classes, label_shape,
+                                                seed_of(dataset), source_train_samples(dataset),
+                                                dataset.test_samples, dataset.target().kind);
+    if (plan::has_image(dataset) && dataset.inputs.size() == 1) return images;
+    return std::make_unique<MadeUpArrays>(std::move(images), dataset, seed_of(dataset));
 }
 
 std::vector<std::byte> list_files(const plan::Dataset& dataset) {

@@ -17,6 +17,7 @@
 #include "plan/rules/resident.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/regular_file.hpp"
+#include "runtime/data/sources/array_source.hpp"
 #include "runtime/data/sources/image_names.hpp"
 
 namespace dtnn::runtime {
@@ -66,6 +67,11 @@ PredictionInputs::PredictionInputs(const std::vector<std::string>& paths,
                                                  : dataset.input().stored_dims) {
     if (std::int64_t(feature_names.size()) == element_count(shape_))
         feature_names_ = std::move(feature_names);
+    if (!dataset.input().name.empty()) {
+        for (const std::string& path : paths)
+            add_named(path);
+        return;
+    }
     limits_.channels = shape_[0] == 1 ? 1 : 3;
     // Where the dataset has one size, an image of another one is resized or, behind the decoder,
     // refused as such.
@@ -177,6 +183,19 @@ void PredictionInputs::add_array(const std::string& path) {
     add_part(std::move(part));
 }
 
+void PredictionInputs::add_named(const std::string& path) {
+    std::string names;
+    for (const plan::Feature& input : dataset_.inputs)
+        names += (names.empty() ? "`" : ", `") + input.name + "`";
+    if (!path.ends_with(".npz"))
+        throw bad_file(path, fmt::format("the network's inputs have names: {}", names),
+                       "give an .npz file that has an array for each");
+    Part part{.path = path, .several = true};
+    part.source = ArraySource::open_given(path, dataset_.inputs, kMostTensorBytes);
+    part.samples = part.source->size(Split::train);
+    add_part(std::move(part));
+}
+
 void PredictionInputs::add_table(const std::string& path) {
     if (std::find(shape_.begin(), shape_.end(), 0) != shape_.end())
         throw bad_file(path, "the samples of the plan's dataset are images of several sizes",
@@ -205,8 +224,8 @@ void PredictionInputs::add_table(const std::string& path) {
         if (!dataset_.label_names.empty()) form.labels.numbers.clear();
     }
     Part part{.path = path, .several = true};
-    part.table = std::make_unique<CsvSource>(path, "", form);
-    part.samples = part.table->size(Split::train);
+    part.source = std::make_unique<CsvSource>(path, "", form);
+    part.samples = part.source->size(Split::train);
     part.shape = shape_;
     add_part(std::move(part));
 }
@@ -227,7 +246,7 @@ std::int64_t PredictionInputs::resident_bytes() const {
     std::int64_t bytes = 0;
     for (const Part& part : parts_)
         bytes += std::int64_t(part.array.bytes.capacity()) +
-                 (part.table ? part.table->resident_bytes() : 0);
+                 (part.source ? part.source->resident_bytes() : 0);
     return bytes;
 }
 
@@ -287,8 +306,8 @@ void PredictionInputs::load_image(const Part& part, Sample& sample) const {
 
 void PredictionInputs::load(Split, std::int64_t index, Sample& sample) const {
     const Part& part = part_of(index);
-    if (part.table) {
-        part.table->load(Split::train, index - part.first, sample);
+    if (part.source) {
+        part.source->load(Split::train, index - part.first, sample);
     } else if (part.shape.empty()) {
         load_image(part, sample);
     } else {

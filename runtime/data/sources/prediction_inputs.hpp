@@ -26,6 +26,9 @@ namespace dtnn::runtime {
 ///                  the dataset's tables, with the labels, which are not read, or without
 ///     other files  a JPEG or PNG image
 ///
+/// Where the network's inputs have names, samples are .npz files with an array NAME or NAME_test
+/// for each.
+///
 /// What is wrong with a file is a RunError that names it, the fact and the remedy: of arrays and
 /// folders when they are opened, of images when they are loaded.
 class PredictionInputs final : public SampleSource {
@@ -54,11 +57,13 @@ class PredictionInputs final : public SampleSource {
         NpyArray array = {};   ///< empty for an image
         Dims shape = {};       ///< a sample's in the array
         bool several = false;  ///< the array has an axis of samples
-        std::unique_ptr<CsvSource> table = nullptr;
+        std::unique_ptr<SampleSource> source =
+            nullptr;  ///< a table, or the arrays of several inputs
     };
     void add_folder(const std::string& path);
     void add_array(const std::string& path);
     void add_table(const std::string& path);
+    void add_named(const std::string& path);
     void add_part(Part part);
     void load_elements(const Part& part, std::int64_t index, Sample& sample) const;
     void load_image(const Part& part, Sample& sample) const;

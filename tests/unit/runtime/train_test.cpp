@@ -248,7 +248,7 @@ TEST_CASE("bench measures a program of inference on one full batch, and leaves t
         const double loss = program.loss();
         CHECK(std::isfinite(loss));
         std::memset(program.inputs.features[0], 0,
-                    std::size_t(8 * plan::staged_sample(plan).pixels));
+                    std::size_t(8 * plan::staged_sample(plan).inputs[0]));
         program.program->run();
         CHECK(program.loss() != loss);
         const HostView after = session.executor().parameter_view(0, HostView::Access::read);

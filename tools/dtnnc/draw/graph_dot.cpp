@@ -271,14 +271,17 @@ std::string drawn_path(const std::string& name, int depth, bool& collapsed) {
 Drawing draw_layers(const plan::Plan& plan, int depth, bool titled) {
     std::vector<Node> nodes;
     Edges edges;
-    Node input;
-    input.title = "input";
-    input.lines = {shape_text(plan.dataset.input().dims, kTimesSign)};
-    input.family = &family_named("input");
-    nodes.push_back(input);
-
-    std::unordered_map<std::string, std::size_t> node_of_layer = {{"input", 0}};
-    std::unordered_map<std::string, const Dims*> shape_of = {{"input", &plan.dataset.input().dims}};
+    std::unordered_map<std::string, std::size_t> node_of_layer;
+    std::unordered_map<std::string, const Dims*> shape_of;
+    for (const plan::Feature& feature : plan.dataset.inputs) {
+        Node input;
+        input.title = feature.name.empty() ? "input" : feature.name;
+        input.lines = {shape_text(feature.dims, kTimesSign)};
+        input.family = &family_named("input");
+        node_of_layer[input.title] = nodes.size();
+        shape_of[input.title] = &feature.dims;
+        nodes.push_back(input);
+    }
     std::map<std::string, std::vector<std::size_t>> members;
     for (std::size_t i = 0; i < plan.layers.size(); ++i) {
         bool collapsed = false;

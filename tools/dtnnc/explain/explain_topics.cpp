@@ -180,6 +180,7 @@ std::vector<Owner> make_owners() {
     for (const KindInfo& kind : all_kinds())
         owners.push_back({std::string(kind.name), *kind.fields});
     owners.push_back({"model.input", input_table()});
+    owners.push_back({"model.inputs", named_input_table()});
     owners.push_back({"layer", layer_table()});
     for (const LanguageWord& word : language_words())
         if (word.fields && word.fields != &branches_table())
