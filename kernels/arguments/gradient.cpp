@@ -1,6 +1,6 @@
 #include "kernels/arguments/gradient.hpp"
 
-#include "kernels/problem.hpp"
+#include "kernels/named_operands.hpp"
 
 namespace dtnn::kernels {
 
@@ -54,10 +54,11 @@ GradientSumArguments<T> GradientSumArguments<T>::bind(const Problem& problem, So
                                                       Destinations destinations, Workspace) {
     GradientSumArguments a;
     a.count = problem.sources[0].elements();
-    a.sum = static_cast<const T*>(sources[0]);
-    a.diff = static_cast<const T*>(sources[1]);
-    a.new_sum = static_cast<T*>(destinations[0]);
-    if (destinations.size() > 1) a.total = static_cast<T*>(destinations[1]);
+    const NamedOperands operands(problem, sources, destinations);
+    a.sum = operands.source<T>("sum");
+    a.diff = operands.source<T>("diff");
+    a.new_sum = operands.destination<T>("sum");
+    a.total = operands.destination<T>("total");
     return a;
 }
 
@@ -66,9 +67,10 @@ WeighGradientArguments<T> WeighGradientArguments<T>::bind(const Problem& problem
                                                           Destinations destinations, Workspace) {
     WeighGradientArguments a;
     a.count = problem.sources[0].elements();
-    a.diff = static_cast<const T*>(sources[0]);
-    a.batch_weight = static_cast<const T*>(sources[1]);
-    a.dst = static_cast<T*>(destinations[0]);
+    const NamedOperands operands(problem, sources, destinations);
+    a.diff = operands.source<T>("diff");
+    a.batch_weight = operands.source<T>("batch_weight");
+    a.dst = operands.destination<T>("dst");
     return a;
 }
 
@@ -78,9 +80,10 @@ MovingAverageArguments<T> MovingAverageArguments<T>::bind(const Problem& problem
     MovingAverageArguments a;
     a.count = problem.sources[0].elements();
     a.decay = problem.real("decay");
-    a.average = static_cast<const T*>(sources[0]);
-    a.weights = static_cast<const T*>(sources[1]);
-    a.new_average = static_cast<T*>(destinations[0]);
+    const NamedOperands operands(problem, sources, destinations);
+    a.average = operands.source<T>("average");
+    a.weights = operands.source<T>("weights");
+    a.new_average = operands.destination<T>("average");
     return a;
 }
 

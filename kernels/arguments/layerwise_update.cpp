@@ -1,6 +1,6 @@
 #include "kernels/arguments/layerwise_update.hpp"
 
-#include "kernels/problem.hpp"
+#include "kernels/named_operands.hpp"
 
 namespace dtnn::kernels {
 namespace {
@@ -17,13 +17,14 @@ LarsUpdateArguments<T> LarsUpdateArguments<T>::bind(const Problem& problem, Sour
                                                     Destinations destinations,
                                                     Workspace workspace) {
     LarsUpdateArguments a;
-    a.bind_common(problem, sources, destinations);
+    const NamedOperands operands(problem, sources, destinations);
+    a.bind_common(problem, operands);
     a.momentum = problem.real("momentum");
     a.trust_coefficient = problem.real("trust_coefficient");
     a.epsilon = problem.real("epsilon");
     a.adaptive = is_adaptive(problem);
-    a.velocity = static_cast<const T*>(sources[3]);
-    a.new_velocity = static_cast<T*>(destinations[1]);
+    a.velocity = operands.source<T>("velocity");
+    a.new_velocity = operands.destination<T>("velocity");
     a.sums = reinterpret_cast<double*>(workspace.data());
     return a;
 }
@@ -33,16 +34,17 @@ LambUpdateArguments<T> LambUpdateArguments<T>::bind(const Problem& problem, Sour
                                                     Destinations destinations,
                                                     Workspace workspace) {
     LambUpdateArguments a;
-    a.bind_common(problem, sources, destinations);
+    const NamedOperands operands(problem, sources, destinations);
+    a.bind_common(problem, operands);
     a.beta1 = problem.real("beta1");
     a.beta2 = problem.real("beta2");
     a.epsilon = problem.real("epsilon");
     a.adaptive = is_adaptive(problem);
-    a.update = static_cast<const std::int64_t*>(sources[3]);
-    a.first_moment = static_cast<const T*>(sources[4]);
-    a.second_moment = static_cast<const T*>(sources[5]);
-    a.new_first_moment = static_cast<T*>(destinations[1]);
-    a.new_second_moment = static_cast<T*>(destinations[2]);
+    a.update = operands.source<std::int64_t>("update");
+    a.first_moment = operands.source<T>("first_moment");
+    a.second_moment = operands.source<T>("second_moment");
+    a.new_first_moment = operands.destination<T>("first_moment");
+    a.new_second_moment = operands.destination<T>("second_moment");
     a.sums = reinterpret_cast<double*>(workspace.data());
     return a;
 }

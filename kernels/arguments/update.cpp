@@ -2,24 +2,23 @@
 
 #include <cmath>
 
-#include "kernels/problem.hpp"
+#include "kernels/named_operands.hpp"
 
 namespace dtnn::kernels {
 
 template <class T>
-void UpdateArguments<T>::bind_common(const Problem& problem, Sources sources,
-                                     Destinations destinations) {
+void UpdateArguments<T>::bind_common(const Problem& problem, const NamedOperands& operands) {
     count = problem.sources[0].elements();
     learning_rate_scale = problem.real("learning_rate_scale", 1);
     weight_decay = problem.real("weight_decay");
     decoupled = problem.flag("decoupled_weight_decay");
     may_skip = problem.flag("skips");
     if (const double limit = problem.real("clip_value", 0); limit > 0) clip_value = limit;
-    weights = static_cast<const T*>(sources[0]);
-    diff = static_cast<const T*>(sources[1]);
-    learning_rate = static_cast<const T*>(sources[2]);
-    if (problem.flag("scaled")) scale = static_cast<const T*>(sources.back());
-    new_weights = static_cast<T*>(destinations[0]);
+    weights = operands.source<T>("weights");
+    diff = operands.source<T>("diff");
+    learning_rate = operands.source<T>("learning_rate");
+    scale = operands.source<T>("scale");
+    new_weights = operands.destination<T>("weights");
 }
 
 template <class T>
@@ -31,13 +30,12 @@ template <class T>
 SgdUpdateArguments<T> SgdUpdateArguments<T>::bind(const Problem& problem, Sources sources,
                                                   Destinations destinations, Workspace) {
     SgdUpdateArguments a;
-    a.bind_common(problem, sources, destinations);
+    const NamedOperands operands(problem, sources, destinations);
+    a.bind_common(problem, operands);
     a.momentum = problem.real("momentum");
     a.nesterov = problem.flag("nesterov");
-    if (destinations.size() > 1) {
-        a.velocity = static_cast<const T*>(sources[3]);
-        a.new_velocity = static_cast<T*>(destinations[1]);
-    }
+    a.velocity = operands.source<T>("velocity");
+    a.new_velocity = operands.destination<T>("velocity");
     return a;
 }
 
@@ -45,23 +43,18 @@ template <class T>
 RmspropUpdateArguments<T> RmspropUpdateArguments<T>::bind(const Problem& problem, Sources sources,
                                                           Destinations destinations, Workspace) {
     RmspropUpdateArguments a;
-    a.bind_common(problem, sources, destinations);
+    const NamedOperands operands(problem, sources, destinations);
+    a.bind_common(problem, operands);
     a.rho = problem.real("rho");
     a.epsilon = problem.real("epsilon");
     a.epsilon_inside_root = problem.flag("epsilon_inside_root");
     a.momentum = problem.real("momentum");
-    a.second_moment = static_cast<const T*>(sources[3]);
-    a.new_second_moment = static_cast<T*>(destinations[1]);
-    std::size_t next = 4;
-    if (problem.flag("centered")) {
-        a.first_moment = static_cast<const T*>(sources[next]);
-        a.new_first_moment = static_cast<T*>(destinations[next - 2]);
-        ++next;
-    }
-    if (a.momentum > 0) {
-        a.velocity = static_cast<const T*>(sources[next]);
-        a.new_velocity = static_cast<T*>(destinations[next - 2]);
-    }
+    a.second_moment = operands.source<T>("second_moment");
+    a.new_second_moment = operands.destination<T>("second_moment");
+    a.first_moment = operands.source<T>("first_moment");
+    a.new_first_moment = operands.destination<T>("first_moment");
+    a.velocity = operands.source<T>("velocity");
+    a.new_velocity = operands.destination<T>("velocity");
     return a;
 }
 
@@ -70,24 +63,22 @@ AdamUpdateArguments<T> AdamUpdateArguments<T>::bind(const Problem& problem, Sour
                                                     Destinations destinations,
                                                     Workspace workspace) {
     AdamUpdateArguments a;
-    a.bind_common(problem, sources, destinations);
+    const NamedOperands operands(problem, sources, destinations);
+    a.bind_common(problem, operands);
     a.beta1 = problem.real("beta1");
     a.beta2 = problem.real("beta2");
     a.epsilon = problem.real("epsilon");
     a.epsilon_inside_root = problem.flag("epsilon_inside_root");
     if (problem.op == "nadam_update") a.momentum_decay = problem.real("momentum_decay");
-    a.update = static_cast<const std::int64_t*>(sources[3]);
-    a.first_moment = static_cast<const T*>(sources[4]);
-    a.second_moment = static_cast<const T*>(sources[5]);
-    a.new_first_moment = static_cast<T*>(destinations[1]);
-    a.new_second_moment = static_cast<T*>(destinations[2]);
-    if (destinations.size() > 3) {
-        const auto* extra = static_cast<const T*>(sources[6]);
-        auto* result = static_cast<T*>(destinations[3]);
-        const bool nadam = problem.op == "nadam_update";
-        (nadam ? a.momentum_product : a.largest_moment) = extra;
-        (nadam ? a.new_momentum_product : a.new_largest_moment) = result;
-    }
+    a.update = operands.source<std::int64_t>("update");
+    a.first_moment = operands.source<T>("first_moment");
+    a.second_moment = operands.source<T>("second_moment");
+    a.new_first_moment = operands.destination<T>("first_moment");
+    a.new_second_moment = operands.destination<T>("second_moment");
+    a.largest_moment = operands.source<T>("largest_moment");
+    a.new_largest_moment = operands.destination<T>("largest_moment");
+    a.momentum_product = operands.source<T>("momentum_product");
+    a.new_momentum_product = operands.destination<T>("momentum_product");
     a.workspace = workspace.data();
     return a;
 }
@@ -126,13 +117,14 @@ template <class T>
 AdagradUpdateArguments<T> AdagradUpdateArguments<T>::bind(const Problem& problem, Sources sources,
                                                           Destinations destinations, Workspace) {
     AdagradUpdateArguments a;
-    a.bind_common(problem, sources, destinations);
+    const NamedOperands operands(problem, sources, destinations);
+    a.bind_common(problem, operands);
     a.epsilon = problem.real("epsilon");
     a.epsilon_inside_root = problem.flag("epsilon_inside_root");
     a.learning_rate_decay = problem.real("learning_rate_decay");
-    a.update = static_cast<const std::int64_t*>(sources[3]);
-    a.square_sum = static_cast<const T*>(sources[4]);
-    a.new_square_sum = static_cast<T*>(destinations[1]);
+    a.update = operands.source<std::int64_t>("update");
+    a.square_sum = operands.source<T>("square_sum");
+    a.new_square_sum = operands.destination<T>("square_sum");
     return a;
 }
 

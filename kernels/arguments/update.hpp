@@ -43,6 +43,8 @@
 
 namespace dtnn::kernels {
 
+class NamedOperands;
+
 /// The arguments that all updates have.
 template <class T>
 struct UpdateArguments {
@@ -59,8 +61,8 @@ struct UpdateArguments {
     bool skips() const { return may_skip && *scale != *scale; }
 
   protected:
-    /// Reads what is common. Sources: weights, diff, learning_rate, ..., scale (if `scaled`).
-    void bind_common(const Problem&, Sources, Destinations);
+    /// Reads what is common.
+    void bind_common(const Problem&, const NamedOperands&);
 };
 
 template <class T>

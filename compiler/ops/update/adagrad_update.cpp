@@ -8,11 +8,6 @@ OpDef define_adagrad_update() {
         .attribute("epsilon", 1e-10)
         .attribute("learning_rate_decay", 0.0)
         .doc("A step of AdaGrad.")
-        .inputs({"weights", "diff", "learning_rate", "update", "square_sum", "scale?"})
-        .outputs({"weights", "square_sum"})
-        .shape([](ShapeContext& c) {
-            update_shape(c, "adagrad_update", {{"update", UpdateOperand::count}, {"square_sum"}});
-        })
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
             return (7 + common_update_flops(a)) * in[0].elements();
         })

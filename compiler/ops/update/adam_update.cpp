@@ -9,15 +9,6 @@ OpDef define_adam_update() {
         .attribute("beta2", 0.999)
         .attribute("epsilon", 1e-8)
         .doc("A step of Adam or AdamW, and of AMSGrad.")
-        .inputs({"weights", "diff", "learning_rate", "update", "first_moment", "second_moment",
-                 "largest_moment?", "scale?"})
-        .outputs({"weights", "first_moment", "second_moment", "largest_moment?"})
-        .shape([](ShapeContext& c) {
-            std::vector<UpdateOperand> others{
-                {"update", UpdateOperand::count}, {"first_moment"}, {"second_moment"}};
-            if (flag(c.attributes(), "amsgrad")) others.push_back({"largest_moment"});
-            update_shape(c, "adam_update", others);
-        })
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
             return (13 + (flag(a, "amsgrad") ? 1 : 0) + common_update_flops(a)) * in[0].elements();
         })

@@ -11,13 +11,6 @@ OpDef define_lamb_update() {
         .attribute("epsilon", 1e-6)
         .attribute("adaptive", true)
         .doc("A step of LAMB: Adam's direction with a rate for every parameter, by its norms.")
-        .inputs({"weights", "diff", "learning_rate", "update", "first_moment", "second_moment",
-                 "scale?"})
-        .outputs({"weights", "first_moment", "second_moment"})
-        .shape([](ShapeContext& c) {
-            update_shape(c, "lamb_update",
-                         {{"update", UpdateOperand::count}, {"first_moment"}, {"second_moment"}});
-        })
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
             // The change is made twice: for its norm and for the weights.
             return (24 + 2 * common_update_flops(a)) * in[0].elements();

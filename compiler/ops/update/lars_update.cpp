@@ -11,9 +11,6 @@ OpDef define_lars_update() {
         .attribute("epsilon", 0.0)
         .attribute("adaptive", true)
         .doc("A step of LARS: momentum with a rate for every parameter, by its norms.")
-        .inputs({"weights", "diff", "learning_rate", "velocity", "scale?"})
-        .outputs({"weights", "velocity"})
-        .shape([](ShapeContext& c) { update_shape(c, "lars_update", {{"velocity"}}); })
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
             return (9 + common_update_flops(a)) * in[0].elements();
         })

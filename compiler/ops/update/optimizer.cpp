@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/tensor/signature.hpp"
 #include "compiler/ir/printer.hpp"
 
 namespace dtnn::compiler {
@@ -13,10 +14,6 @@ double real_or_zero(const Attributes& attributes, const char* name) {
     return std::get<double>(found->second);
 }
 
-bool expect_like_weights(ShapeContext& c, const char* op, std::size_t i, const char* operand) {
-    return expect_dims(c, op, i, operand, c.input(0).dims);
-}
-
 bool expect_single(ShapeContext& c, const char* op, std::size_t i, const char* operand,
                    DType dtype) {
     const Type& type = c.input(i);
@@ -26,30 +23,47 @@ bool expect_single(ShapeContext& c, const char* op, std::size_t i, const char* o
     return false;
 }
 
-void update_shape(ShapeContext& c, const char* op, const std::vector<UpdateOperand>& others) {
-    const bool scaled = flag(c.attributes(), "scaled");
-    if (!expect_operands(c, op, 3 + others.size() + (scaled ? 1 : 0))) return;
-    const DType dtype = c.input(0).dtype;
-    if (!expect_like_weights(c, op, 1, "diff")) return;
-    if (!expect_single(c, op, 2, "learning_rate", dtype)) return;
-    for (std::size_t i = 0; i < others.size(); ++i) {
-        const UpdateOperand& other = others[i];
-        const std::size_t at = 3 + i;
-        if (other.kind == UpdateOperand::state && !expect_like_weights(c, op, at, other.name))
-            return;
-        if (other.kind == UpdateOperand::number && !expect_single(c, op, at, other.name, dtype))
-            return;
-        if (other.kind == UpdateOperand::count && !expect_single(c, op, at, other.name, DType::i64))
-            return;
+namespace {
+
+std::vector<std::string> names_of_operands(const OperandList& operands) {
+    std::vector<std::string> names;
+    for (const Operand& operand : operands)
+        names.push_back(operand.name + (operand.attribute.empty() ? "" : "?"));
+    return names;
+}
+
+void shape_by_signature(ShapeContext& c) {
+    const char* op = c.op().name.c_str();
+    const Signature& signature = *find_signature(op);
+    const OperandList sources = present(signature.sources, c.attributes());
+    if (!expect_operands(c, op, sources.size())) return;
+    for (std::size_t i = 1; i < sources.size(); ++i) {
+        const char* name = sources[i].name.c_str();
+        const bool fits =
+            sources[i].kind == Operand::Kind::like_first
+                ? expect_dims(c, op, i, name, c.input(0).dims)
+                : expect_single(
+                      c, op, i, name,
+                      sources[i].kind == Operand::Kind::count ? DType::i64 : c.input(0).dtype);
+        if (!fits) return;
     }
-    if (scaled && !expect_single(c, op, 3 + others.size(), "scale", dtype)) return;
-    result_like(c, 0);
-    for (std::size_t i = 0; i < others.size(); ++i)
-        if (others[i].kind != UpdateOperand::count) result_like(c, 3 + i);
+    for (const Operand& result : present(signature.destinations, c.attributes()))
+        result_like(c, place_of(signature.sources, result.name, c.attributes()).value_or(0));
+}
+
+}  // namespace
+
+OpBuilder operator_by_signature(const char* name) {
+    const Signature& signature = *find_signature(name);
+    OpBuilder builder(name);
+    builder.inputs(names_of_operands(signature.sources))
+        .outputs(names_of_operands(signature.destinations))
+        .shape(shape_by_signature);
+    return builder;
 }
 
 OpBuilder update_operator(const char* name) {
-    OpBuilder builder(name);
+    OpBuilder builder = operator_by_signature(name);
     builder.family(Family::update)
         .kernel_class(KernelClass::updates)
         .attribute("learning_rate_scale", 1.0)

@@ -8,25 +8,15 @@ namespace dtnn::compiler {
 
 /// The attribute as a real, 0 when absent.
 double real_or_zero(const Attributes& attributes, const char* name);
-/// Fails unless the operand has the weights' extents (operand 0).
-bool expect_like_weights(ShapeContext& c, const char* op, std::size_t i, const char* operand);
 /// Fails unless the operand is one number of the dtype.
 bool expect_single(ShapeContext& c, const char* op, std::size_t i, const char* operand,
                    DType dtype);
 
-/// An operand of an update behind weights, diff and learning_rate: a state of the weights' extents,
-/// a state of one number, or the count of updates.
-struct UpdateOperand {
-    enum Kind { state, number, count };
-    const char* name;
-    Kind kind = state;
-};
+/// Begins an operator whose operands and results are those of its signature
+/// (base/tensor/signatures.def), which its shape rule asks.
+OpBuilder operator_by_signature(const char* name);
 
-/// The shape rule of updates: operands weights, diff, learning_rate, `others`, and, when the
-/// attribute `scaled` is set, the scale of the gradients; results: the weights and every state.
-void update_shape(ShapeContext& c, const char* op, const std::vector<UpdateOperand>& others);
-
-/// Begins an update of weights: its family, weight decay, clipping, a scale of the rate, and no
+/// Likewise an update of weights: its family, weight decay, clipping, a scale of the rate, and no
 /// gradient.
 OpBuilder update_operator(const char* name);
 

@@ -9,15 +9,6 @@ OpDef define_rmsprop_update() {
         .attribute("epsilon", 1e-8)
         .attribute("momentum", 0.0)
         .doc("A step of RMSProp, with momentum, centring and weight decay.")
-        .inputs({"weights", "diff", "learning_rate", "second_moment", "first_moment?", "velocity?",
-                 "scale?"})
-        .outputs({"weights", "second_moment", "first_moment?", "velocity?"})
-        .shape([](ShapeContext& c) {
-            std::vector<UpdateOperand> others{{"second_moment"}};
-            if (flag(c.attributes(), "centered")) others.push_back({"first_moment"});
-            if (real_or_zero(c.attributes(), "momentum") > 0) others.push_back({"velocity"});
-            update_shape(c, "rmsprop_update", others);
-        })
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
             return (9 + (flag(a, "centered") ? 5 : 0) + (real_or_zero(a, "momentum") > 0 ? 2 : 0) +
                     common_update_flops(a)) *

@@ -10,13 +10,6 @@ OpDef define_sgd_update() {
         .doc(
             "A step of stochastic gradient descent, with momentum, Nesterov's variant and weight "
             "decay.")
-        .inputs({"weights", "diff", "learning_rate", "velocity?", "scale?"})
-        .outputs({"weights", "velocity?"})
-        .shape([](ShapeContext& c) {
-            std::vector<UpdateOperand> others;
-            if (real_or_zero(c.attributes(), "momentum") > 0) others.push_back({"velocity"});
-            update_shape(c, "sgd_update", others);
-        })
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
             return (2 + (real_or_zero(a, "momentum") > 0 ? 2 : 0) + (flag(a, "nesterov") ? 2 : 0) +
                     common_update_flops(a)) *

@@ -5,18 +5,10 @@ namespace dtnn::compiler {
 /// kernels/arguments/gradient.hpp has the formula. The first result, zeros, overwrites the sum,
 /// always; the total may overwrite the gradient.
 OpDef define_take_gradient_sum() {
-    return OpBuilder("take_gradient_sum")
+    return operator_by_signature("take_gradient_sum")
         .family(Family::update)
         .kernel_class(KernelClass::memory)
         .doc("The gradient of all batches of an update, out of the sum, which begins anew.")
-        .inputs({"sum", "diff"})
-        .outputs({"sum", "total"})
-        .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "take_gradient_sum", 2)) return;
-            if (!expect_dims(c, "take_gradient_sum", 1, "diff", c.input(0).dims)) return;
-            result_like(c, 0);
-            result_like(c, 0);
-        })
         .no_gradient(kUpdatesAreFinal)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {
             return in[0].elements();
