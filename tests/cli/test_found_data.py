@@ -155,7 +155,7 @@ class FoundData(CommandTest):
         self.assertEqual(self.learn(bare), 1.0)
         plan = self.path("plan.json")
         names = json.loads(self.read("plan.json"))
-        self.assertIn('"class_names":["blue","green","red"]', json.dumps(names, separators=(",", ":")))
+        self.assertIn('"names":["blue","green","red"]', json.dumps(names, separators=(",", ":")))
         resolved = self.expect(self.dtnnc("resolve", "job.yaml"), 0).stdout
         self.assertRegex(resolved, r"train_samples: 36 +# found in the data")
         self.assertRegex(resolved, r"class_names: \[blue, green, red\] +# found in the data")
