@@ -84,7 +84,10 @@ void compare(const std::string& what, const Numbers& ours, const Numbers& theirs
 
 void check_value(const Json& c, bool plain) {
     const auto shape = c.at("shape").get<std::vector<int>>();
-    const std::string operand = fmt::format("@x: f64[{}]", fmt::join(shape, ","));
+    const std::string operand = shape.size() == 2
+                                    ? fmt::format("@x: f64[{},{} feature]", shape[0], shape[1])
+                                    : fmt::format("@x: f64[{},{} channel,{} space,{} space]",
+                                                  shape[0], shape[1], shape[2], shape[3]);
     const Graph graph =
         dtnn::tests::measured(graph_text(c, operand, "", "@x"), context_of(c), plain);
     Interpreter run(graph, plain ? Kernels::reference : Kernels::first);

@@ -23,11 +23,19 @@ def plain(tensor):
     return [x if math.isfinite(x) else str(x) for x in flat]
 
 
+# The axes of samples, and of what lies as one sample does, by their number; weights (`w`) have none.
+AXES = {2: ["", " feature"], 4: ["", " channel", " space", " space"]}
+
+
 def declared(name, tensor, frozen):
     kind = "i32" if tensor.dtype in (torch.int32, torch.int64) else "f64"
-    shape = ",".join(str(extent) for extent in tensor.shape)
+    dims = list(tensor.shape)
     if kind == "i32":
-        return f"%{name}: {kind}[{shape}]"
+        return f"%{name}: {kind}[{','.join(map(str, dims))}]"
+    if len(dims) == 3:
+        dims = [1] + dims
+    words = AXES.get(len(dims)) if name != "w" else None
+    shape = ",".join(f"{extent}{words[axis] if words else ''}" for axis, extent in enumerate(dims))
     return f"@{name}: {kind}[{shape}]" + (" frozen" if name in frozen else "")
 
 

@@ -176,7 +176,7 @@ TEST_CASE("an update overwrites its state, and a reader after it is our bug") {
 }
 
 TEST_CASE("what the prologue made is not overwritten by the steps") {
-    LoweredProgram program = lower_text(R"(graph @g(%source: f32[4,4], @w: f32[4,4]) {
+    LoweredProgram program = lower_text(R"(graph @g(%source: f32[4,4], @w: f32[4,4 feature]) {
         %p = relu(@w)  %q = tanh(%p)
         end prologue
         %a = add(%source, %q)  %b = sigmoid(%q)  return predictions=%a, extra=%b })");
