@@ -15,7 +15,11 @@ class OperandReader {
     const T* next() {
         return static_cast<const T*>(sources_[at_++]);
     }
-    ImageLayout layout() const { return image_layout(problem_.sources[at_]); }
+    /// Of the next one, by channel.
+    ImageLayout layout() const { return layout_of(problem_.sources[at_]); }
+    ImageLayout layout_of(const TensorDesc& tensor) const {
+        return channel_layout(tensor, axis_of(problem_)).value();
+    }
 
   private:
     const Problem& problem_;

@@ -46,7 +46,7 @@ BatchNormTrainingArguments<T> BatchNormTrainingArguments<T>::bind(const Problem&
         a.residual_layout = reader.layout();
         a.residual = reader.next<T>();
     }
-    a.dst_layout = image_layout(problem.destinations[0]);
+    a.dst_layout = reader.layout_of(problem.destinations[0]);
     a.dst = static_cast<T*>(destinations[0]);
     a.mean = static_cast<double*>(destinations[1]);
     a.inverse_deviation = static_cast<Wide<T>*>(destinations[2]);
@@ -72,12 +72,12 @@ BatchNormBackwardArguments<T> BatchNormBackwardArguments<T>::bind(const Problem&
     } else {
         a.bind_relu(problem, reader);
     }
-    a.diff_src_layout = image_layout(problem.destinations[0]);
+    a.diff_src_layout = reader.layout_of(problem.destinations[0]);
     a.diff_src = static_cast<T*>(destinations[0]);
     a.diff_gamma = static_cast<Wide<T>*>(destinations[1]);
     a.diff_beta = static_cast<Wide<T>*>(destinations[2]);
     if (problem.flag("residual")) {
-        a.diff_residual_layout = image_layout(problem.destinations[3]);
+        a.diff_residual_layout = reader.layout_of(problem.destinations[3]);
         a.diff_residual = static_cast<T*>(destinations[3]);
     }
     a.workspace = workspace.data();
@@ -103,7 +103,7 @@ BatchNormInferenceArguments<T> BatchNormInferenceArguments<T>::bind(const Proble
         a.residual_layout = reader.layout();
         a.residual = reader.next<T>();
     }
-    a.dst_layout = image_layout(problem.destinations[0]);
+    a.dst_layout = reader.layout_of(problem.destinations[0]);
     a.dst = static_cast<T*>(destinations[0]);
     a.workspace = workspace.data();
     return a;

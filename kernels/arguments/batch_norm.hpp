@@ -1,6 +1,6 @@
 #pragma once
-/// Batch normalisation (Ioffe and Szegedy, "Batch Normalization", ICML 2015), per channel over
-/// batch and pixels:
+/// Batch normalisation (Ioffe and Szegedy, "Batch Normalization", ICML 2015), per channel (axis_of)
+/// over all other axes, batch and pixels of an image:
 ///
 ///     xhat = (x - mean) * inverse_deviation        inverse_deviation = 1 / sqrt(variance +
 ///     epsilon), biased variance y    = gamma * xhat + beta [+ residual], then relu or an

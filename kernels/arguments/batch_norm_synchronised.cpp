@@ -46,10 +46,10 @@ BatchNormBackwardApplyArguments<T> BatchNormBackwardApplyArguments<T>::bind(
     a.sums = reader.next<double>();
     a.batch_weight = reader.next<Wide<T>>();
     a.bind_relu(problem, reader);
-    a.diff_src_layout = image_layout(problem.destinations[0]);
+    a.diff_src_layout = reader.layout_of(problem.destinations[0]);
     a.diff_src = static_cast<T*>(destinations[0]);
     if (problem.flag("residual")) {
-        a.diff_residual_layout = image_layout(problem.destinations[1]);
+        a.diff_residual_layout = reader.layout_of(problem.destinations[1]);
         a.diff_residual = static_cast<T*>(destinations[1]);
     }
     a.workspace = workspace.data();

@@ -1,7 +1,9 @@
 #pragma once
-/// An image times one number per sample and channel: dst[n,c,h,w] = src[n,c,h,w] * gate[n,c], and
+/// An image, or a tensor with channels along another axis (axis_of), times one number per sample
+/// and channel: dst[n,c,h,w] = src[n,c,h,w] * gate[n,c], and
 /// the gate's gradient, diff_gate[n,c] = sum over h and w of src[n,c,h,w] * diff_dst[n,c,h,w].
-/// Gates are [N,C] or [N,C,1,1]: sample by sample, channel by channel, however they are stored.
+/// Gates are [N,C] or [N,C,1,1], or have one element along all other axes: sample by sample,
+/// channel by channel, however they are stored.
 
 #include "kernels/arguments/arguments.hpp"
 #include "kernels/layout.hpp"

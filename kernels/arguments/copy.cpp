@@ -1,43 +1,45 @@
 #include "kernels/arguments/copy.hpp"
 
+#include <algorithm>
+
 #include "kernels/layout.hpp"
 
 namespace dtnn::kernels {
 namespace {
 
-/// The strides along batch, channels, rows and columns of an image of `dims`, stored as one row of
-/// channels for each pixel.
-std::array<std::int64_t, 4> strides_of_rows(const TensorDesc& rows, const Dims& dims) {
+/// Puts an extent or a stride for each axis of `dims` behind those of missing axes.
+void set_axes(CopyDims& axes, const Dims& values) {
+    std::copy(values.begin(), values.end(), axes.end() - std::ptrdiff_t(values.size()));
+}
+
+/// The strides along the axes of an image of `dims`, stored as one row of channels for each pixel.
+Dims strides_of_rows(const TensorDesc& rows, const Dims& dims) {
     const Dims own = strides_of(rows);
-    return {own[0] * dims[2] * dims[3], own[1], own[0] * dims[3], own[0]};
+    Dims strides(dims.size());
+    std::int64_t stride = own[0];
+    for (std::size_t axis = dims.size(); axis-- > 0;) {
+        if (axis == 1) continue;
+        strides[axis] = stride;
+        stride *= dims[axis];
+    }
+    strides[1] = own[1];
+    return strides;
 }
 
 /// The strides of `tensor` along the axes of `dims`, which splits or equals its axes (the last axes
 /// of `dims` make up the last axis of `tensor` in row-major order).
-std::array<std::int64_t, 4> strides_along(const TensorDesc& tensor, const Dims& dims) {
-    const Dims own = strides_of(tensor);
-    std::array<std::int64_t, 4> strides{};
-    const std::size_t skip = 4 - dims.size();
-    if (own.size() == dims.size()) {
-        for (std::size_t axis = 0; axis < dims.size(); ++axis)
-            strides[skip + axis] = own[axis];
-        return strides;
-    }
+Dims strides_along(const TensorDesc& tensor, const Dims& dims) {
+    Dims own = strides_of(tensor);
+    if (own.size() == dims.size()) return own;
     // Flattened: batch, then everything else in one axis.
+    Dims strides(dims.size());
     std::int64_t stride = own.back();
     for (std::size_t axis = dims.size(); axis-- > 1;) {
-        strides[skip + axis] = stride;
+        strides[axis] = stride;
         stride *= dims[axis];
     }
-    strides[skip] = own.front();
+    strides[0] = own.front();
     return strides;
-}
-
-template <class T>
-ChannelPart<T> part_of(const TensorDesc& tensor) {
-    const ImageLayout image = image_layout(tensor);
-    return {nullptr,          image.channels,     image.batch_stride, image.channel_stride,
-            image.row_stride, image.column_stride};
 }
 
 }  // namespace
@@ -52,14 +54,16 @@ CopyArguments<T> CopyArguments<T>::bind(const Problem& problem, Sources sources,
     arguments.src = static_cast<const T*>(sources[0]);
     arguments.dst = static_cast<T*>(destinations[0]);
     arguments.count = src.elements();
-    for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-        arguments.dims[4 - dims.size() + axis] = dims[axis];
-    }
     const bool to_rows = problem.op == "pixels_to_rows", to_pixels = problem.op == "rows_to_pixels";
-    arguments.src_strides = to_pixels ? strides_of_rows(src, dims) : strides_along(src, dims);
-    arguments.dst_strides = to_rows ? strides_of_rows(dst, dims) : strides_along(dst, dims);
+    arguments.same_order = !to_rows && !to_pixels && is_row_major(src) && is_row_major(dst);
+    if (arguments.same_order) return arguments;
+    set_axes(arguments.dims, dims);
+    set_axes(arguments.src_strides,
+             to_pixels ? strides_of_rows(src, dims) : strides_along(src, dims));
+    set_axes(arguments.dst_strides,
+             to_rows ? strides_of_rows(dst, dims) : strides_along(dst, dims));
     arguments.same_order = true;
-    for (std::size_t axis = 0; axis < 4; ++axis) {
+    for (std::size_t axis = 0; axis < kMostCopyAxes; ++axis) {
         if (arguments.dims[axis] > 1 &&
             arguments.src_strides[axis] != arguments.dst_strides[axis]) {
             arguments.same_order = false;
@@ -85,21 +89,29 @@ PackWeightsArguments<T> PackWeightsArguments<T>::bind(const Problem& problem, So
 template <class T>
 ConcatArguments<T> ConcatArguments<T>::bind(const Problem& problem, Sources sources,
                                             Destinations destinations, Workspace) {
-    const ImageLayout image = image_layout(problem.destinations[0]);
+    std::vector<const TensorDesc*> tensors{&problem.destinations[0]};
+    for (const TensorDesc& source : problem.sources)
+        tensors.push_back(&source);
+    const std::vector<AxisView> views = axis_views(axis_of(problem), tensors).value();
     ConcatArguments arguments;
-    arguments.batch = image.batch, arguments.channels = image.channels;
-    arguments.height = image.height, arguments.width = image.width;
-    arguments.whole = part_of<T>(problem.destinations[0]);
+    arguments.whole = views[0];
     arguments.dst = static_cast<T*>(destinations[0]);
-    for (std::size_t i = 0; i < sources.size(); ++i) {
-        arguments.parts.push_back(part_of<T>(problem.sources[i]));
-        arguments.parts.back().data = static_cast<const T*>(sources[i]);
-    }
+    for (std::size_t i = 0; i < sources.size(); ++i)
+        arguments.parts.push_back({static_cast<const T*>(sources[i]), views[i + 1]});
     return arguments;
+}
+
+template <class T>
+SliceArguments<T> SliceArguments<T>::bind(const Problem& problem, Sources sources,
+                                          Destinations destinations, Workspace) {
+    const auto [from, to] = views_of(axis_of(problem), problem.sources[0], problem.destinations[0]);
+    return {from, to, problem.integer("begin"), static_cast<const T*>(sources[0]),
+            static_cast<T*>(destinations[0])};
 }
 
 DTNN_ARGUMENTS_OF_VALUES(CopyArguments)
 DTNN_ARGUMENTS_OF_VALUES(PackWeightsArguments)
 DTNN_ARGUMENTS_OF_VALUES(ConcatArguments)
+DTNN_ARGUMENTS_OF_VALUES(SliceArguments)
 
 }  // namespace dtnn::kernels

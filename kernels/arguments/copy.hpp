@@ -5,15 +5,19 @@
 #include <vector>
 
 #include "kernels/arguments/arguments.hpp"
+#include "kernels/layout.hpp"
 
 namespace dtnn::kernels {
 
-/// reorder, flatten, unflatten, pixels_to_rows, rows_to_pixels: element (i0,i1,i2,i3) goes from one
+/// reorder, flatten, unflatten, pixels_to_rows, rows_to_pixels: element (i0,i1,...) goes from one
 /// place to another. Missing axes come first and have one element; a flattened axis is seen as the
 /// axes it was made of, a row of channels as the pixel it belongs to.
+inline constexpr std::size_t kMostCopyAxes = 8;
+using CopyDims = std::array<std::int64_t, kMostCopyAxes>;
+
 template <class T>
 struct CopyArguments {
-    std::array<std::int64_t, 4> dims{1, 1, 1, 1}, src_strides{}, dst_strides{};
+    CopyDims dims{1, 1, 1, 1, 1, 1, 1, 1}, src_strides{}, dst_strides{};
     std::int64_t count = 0;
     bool same_order = false;  ///< the whole is one contiguous copy
     const T* src = nullptr;
@@ -39,24 +43,32 @@ struct PackWeightsArguments {
                                      Destinations destinations, Workspace workspace);
 };
 
-/// A part of the channels of an image (or of [N,C]), with its own layout.
-template <class T>
-struct ChannelPart {
-    const T* data = nullptr;
-    std::int64_t channels = 0;
-    std::int64_t batch_stride = 0, channel_stride = 0, row_stride = 0, column_stride = 0;
-};
-
-/// concat: the parts' channels one after the other.
+/// concat: the parts one after the other along the axis.
 template <class T>
 struct ConcatArguments {
-    std::int64_t batch = 0, channels = 0, height = 0, width = 0;
-    std::vector<ChannelPart<T>> parts;
-    ChannelPart<T> whole;  ///< strides of dst
+    struct Part {
+        const T* data = nullptr;
+        AxisView view;
+    };
+    std::vector<Part> parts;
+    AxisView whole;
     T* dst = nullptr;
 
     static ConcatArguments bind(const Problem& problem, Sources sources, Destinations destinations,
                                 Workspace workspace);
+};
+
+/// slice: dst[e] = src[begin + e] along the axis. slice_backward: diff_src[begin + e] =
+/// diff_dst[e], the others are 0.
+template <class T>
+struct SliceArguments {
+    AxisView src_view, dst_view;
+    std::int64_t begin = 0;
+    const T* src = nullptr;
+    T* dst = nullptr;
+
+    static SliceArguments bind(const Problem& problem, Sources sources, Destinations destinations,
+                               Workspace workspace);
 };
 
 }  // namespace dtnn::kernels

@@ -1,8 +1,8 @@
 #pragma once
 /// Dense layers: dst[n,u] = epilogue(bias[u] + sum over k of src[n,k] * weights[k,u]), all
 /// row-major in the physical order of their operands (a dense layer that absorbed a flatten reads
-/// its rows channels last). They are convolutions of one-pixel images and share their arguments:
-/// channels are K, filters are units.
+/// its rows channels last). All axes of dst but the last are rows. They are convolutions of
+/// one-pixel images and share their arguments: channels are K, filters are units.
 
 #include "kernels/arguments/conv2d.hpp"
 

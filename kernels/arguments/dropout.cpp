@@ -13,7 +13,7 @@ DropoutApplyArguments<T> DropoutApplyArguments<T>::bind(const Problem& problem, 
     const double rate = problem.real("rate");
     a.count = problem.sources[0].elements();
     a.sample_numbers = a.count / problem.sources[0].dims[0];
-    a.layout = image_layout(problem.sources[0]);
+    a.layout = merged_layout(problem.sources[0]).value();
     a.row_major = is_row_major(problem.sources[0]);
     a.key = philox::key_of(std::uint64_t(problem.integer("seed")), philox::Purpose::dropout,
                            std::uint64_t(problem.integer("stream")));

@@ -17,7 +17,7 @@ void ElementwiseArguments<T>::read(const Problem& problem, Sources from) {
     assert(expression.inputs <= int(sources.size()));
     periods = numbers_by_channel(expression, problem);
     if (std::any_of(periods.begin(), periods.end(), [](std::int64_t n) { return n > 0; }))
-        channel_stride = strides_of(problem.sources[0])[1];
+        channel_stride = strides_of(problem.sources[0])[axis_of(problem).first];
     else
         periods.clear();
 }

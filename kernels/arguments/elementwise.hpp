@@ -1,7 +1,7 @@
 #pragma once
 /// Elementwise expressions: dst[i] = f(x0[i], x1[i], ...). See docs/operators.md for the text of an
-/// expression. Sources that it reads as c1, c2, ... have one number for each channel of x0
-/// ([N,C,H,W] or [N,C], in any order), or one for all; they are never in 16 bits.
+/// expression. Sources that it reads as c1, c2, ... have one number for each place along the axis
+/// of x0 (axis_of), its channel, or one for all; they are never in 16 bits.
 
 #include <vector>
 

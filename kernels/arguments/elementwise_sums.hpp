@@ -17,6 +17,9 @@ struct ElementwiseSumsArguments {
     Wide<T>* dst = nullptr;
     double* sums = nullptr;  ///< workspace
 
+    /// Neighbours before the channels begin again.
+    std::int64_t places() const { return numbers * channel_stride; }
+
     static ElementwiseSumsArguments bind(const Problem& problem, Sources sources,
                                          Destinations destinations, Workspace workspace);
 };

@@ -1,5 +1,6 @@
 #include "kernels/arguments/loss.hpp"
 
+#include "kernels/layout.hpp"
 #include "kernels/problem.hpp"
 
 namespace dtnn::kernels {
@@ -17,9 +18,11 @@ void bind_class_loss(Arguments& a, const Problem& problem, Destinations destinat
 template <class T>
 void LabelledRows<T>::bind_rows(const Problem& problem, Sources sources, Workspace scratch) {
     const TensorDesc& first = problem.sources[0];
-    samples = first.dims.empty() ? 1 : first.dims[0];
-    classes = samples == 0 ? 0 : first.elements() / samples;
-    if (first.dtype != DType::i32) src = static_cast<const T*>(sources[0]);
+    if (first.dtype != DType::i32) {
+        const ClassRows rows = class_rows(problem, first);
+        samples = rows.rows, classes = rows.classes;
+        src = static_cast<const T*>(sources[0]);
+    }
     if (problem.sources.back().dtype == DType::i32) {
         labels = static_cast<const std::int32_t*>(sources.back());
     } else if (sources.size() > 1) {

@@ -1,6 +1,7 @@
 #pragma once
-/// Losses over rows, their gradients, and what metrics are made of. Matrices are [N,C], row-major.
-/// What a row should be is its class, i32 [N], or a share for each class, T [N,C] (targets).
+/// Losses over rows, their gradients, and what metrics are made of. Matrices are [N,C], row-major:
+/// tensors of any rank whose classes are stored last (classes_of). What a row should be is its
+/// class, i32 [N], or a share for each class, T [N,C] (targets).
 ///
 ///     q[n, c] = (1 - smoothing) * t[n, c] + smoothing / C,  t[n, c] = (c == label) or the target
 ///     w[c]    = class_weights, 1 unless given

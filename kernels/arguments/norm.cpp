@@ -1,29 +1,16 @@
 #include "kernels/arguments/norm.hpp"
 
+#include <tuple>
+
 #include "kernels/problem.hpp"
 
 namespace dtnn::kernels {
 namespace {
 
-/// Where gamma's number for (c, h, w) lies; a vector has one for each channel.
-ImageLayout gamma_layout_of(const TensorDesc& gamma) {
-    if (gamma.dims.size() > 1) return image_layout(gamma);
-    ImageLayout layout;
-    layout.channels = gamma.elements();
-    layout.channel_stride = 1;
-    return layout;
-}
-
-bool is_along_channels(const Problem& problem) {
-    return problem.text("axis") == "channels";
-}
-
 template <class T, class Arguments>
 void bind_forward(Arguments& a, const Problem& problem, Sources sources,
                   Destinations destinations) {
     a.epsilon = problem.real("epsilon");
-    a.src_layout = image_layout(problem.sources[0]);
-    a.dst_layout = image_layout(problem.destinations[0]);
     a.src = static_cast<const T*>(sources[0]);
     if (problem.flag("affine")) {
         a.gamma = static_cast<const T*>(sources[1]);
@@ -39,9 +26,6 @@ void bind_forward(Arguments& a, const Problem& problem, Sources sources,
 template <class T, class Arguments>
 void bind_backward(Arguments& a, const Problem& problem, Sources sources, Destinations destinations,
                    Workspace workspace) {
-    a.src_layout = image_layout(problem.sources[0]);
-    a.diff_dst_layout = image_layout(problem.sources[1]);
-    a.diff_src_layout = image_layout(problem.destinations[0]);
     a.src = static_cast<const T*>(sources[0]);
     a.diff_dst = static_cast<const T*>(sources[1]);
     a.mean = static_cast<const T*>(sources[2]);
@@ -62,9 +46,11 @@ LayerNormArguments<T> LayerNormArguments<T>::bind(const Problem& problem, Source
                                                   Destinations destinations, Workspace workspace) {
     LayerNormArguments a;
     bind_forward<T>(a, problem, sources, destinations);
+    const AxisRange axes = normalised_axes(problem);
+    std::tie(a.src_layout, a.dst_layout) =
+        std::tuple_cat(views_of(axes, problem.sources[0], problem.destinations[0]));
+    a.channels = problem.sources[0].dims[axes.first];
     a.workspace = workspace.data();
-    a.along_channels = is_along_channels(problem);
-    if (a.gamma != nullptr) a.gamma_layout = gamma_layout_of(problem.sources[1]);
     return a;
 }
 
@@ -75,8 +61,10 @@ LayerNormBackwardArguments<T> LayerNormBackwardArguments<T>::bind(const Problem&
                                                                   Workspace workspace) {
     LayerNormBackwardArguments a;
     bind_backward<T>(a, problem, sources, destinations, workspace);
-    a.along_channels = is_along_channels(problem);
-    if (a.gamma != nullptr) a.gamma_layout = gamma_layout_of(problem.sources[4]);
+    const AxisRange axes = normalised_axes(problem);
+    std::tie(a.src_layout, a.diff_dst_layout, a.diff_src_layout) = std::tuple_cat(
+        views_of(axes, problem.sources[0], problem.sources[1], problem.destinations[0]));
+    a.channels = problem.sources[0].dims[axes.first];
     return a;
 }
 
@@ -85,6 +73,8 @@ GroupNormArguments<T> GroupNormArguments<T>::bind(const Problem& problem, Source
                                                   Destinations destinations, Workspace workspace) {
     GroupNormArguments a;
     bind_forward<T>(a, problem, sources, destinations);
+    a.src_layout = sample_layout(problem.sources[0], {}).value();
+    a.dst_layout = sample_layout(problem.destinations[0], {}).value();
     a.groups = problem.integer("groups");
     a.workspace = workspace.data();
     return a;
@@ -97,6 +87,9 @@ GroupNormBackwardArguments<T> GroupNormBackwardArguments<T>::bind(const Problem&
                                                                   Workspace workspace) {
     GroupNormBackwardArguments a;
     bind_backward<T>(a, problem, sources, destinations, workspace);
+    a.src_layout = sample_layout(problem.sources[0], {}).value();
+    a.diff_dst_layout = sample_layout(problem.sources[1], {}).value();
+    a.diff_src_layout = sample_layout(problem.destinations[0], {}).value();
     a.groups = problem.integer("groups");
     return a;
 }

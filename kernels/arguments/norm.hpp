@@ -12,10 +12,10 @@
 ///     diff_src   = inverse_deviation * (g - sum(g) / L - xhat * sum(g * xhat) / L)
 ///     diff_gamma = sum(diff_dst * xhat), diff_beta = sum(diff_dst) over all that share a gamma
 ///
-/// layer_norm: the numbers of a sample, with gamma and beta [C] for rows [N,C] and [1,C,H,W] for
-/// images; or, along channels, the channels of each pixel, with [C]. group_norm: the C/groups
-/// channels of a group and all pixels of a sample, with [C]. Mean and inverse deviation are [N],
-/// [N*H*W] and [N,groups]. dst may be src, diff_src may be diff_dst.
+/// layer_norm: the lines along some axes (normalised_axes), with gamma and beta for each place of a
+/// line, in the order in which it is stored; mean and inverse deviation are those of the lines, in
+/// the order of AxisView. group_norm: the C/groups channels of a group and all pixels of a sample,
+/// with [C]; mean and inverse deviation are [N,groups]. dst may be src, diff_src may be diff_dst.
 
 #include "kernels/arguments/arguments.hpp"
 #include "kernels/layout.hpp"
@@ -24,8 +24,8 @@ namespace dtnn::kernels {
 
 template <class T>
 struct LayerNormArguments {
-    ImageLayout src_layout, dst_layout, gamma_layout;
-    bool along_channels = false;
+    AxisView src_layout, dst_layout;
+    std::int64_t channels = 1;  ///< divides the extent of a line: how long ones are cut
     double epsilon = 0;
     const T* src = nullptr;
     const T *gamma = nullptr, *beta = nullptr;  ///< null: 1 and 0
@@ -38,8 +38,8 @@ struct LayerNormArguments {
 
 template <class T>
 struct LayerNormBackwardArguments {
-    ImageLayout src_layout, diff_dst_layout, diff_src_layout, gamma_layout;
-    bool along_channels = false;
+    AxisView src_layout, diff_dst_layout, diff_src_layout;
+    std::int64_t channels = 1;
     const T *src = nullptr, *diff_dst = nullptr, *mean = nullptr, *inverse_deviation = nullptr;
     const T* gamma = nullptr;  ///< null: 1, and no diff_gamma and diff_beta
     T *diff_src = nullptr, *diff_gamma = nullptr, *diff_beta = nullptr;

@@ -59,4 +59,39 @@ struct GradientArguments : Constants {
     }
 };
 
+/// The same for operators that work along one axis of a tensor of any rank (axis_of).
+template <class T>
+struct LineArguments {
+    AxisView src_view, dst_view;
+    const T* src;
+    T* dst;
+
+    static LineArguments bind(const Problem& problem, Sources sources, Destinations destinations,
+                              Workspace) {
+        const auto [from, to] =
+            views_of(axis_of(problem), problem.sources[0], problem.destinations[0]);
+        return {from, to, static_cast<const T*>(sources[0]), static_cast<T*>(destinations[0])};
+    }
+};
+
+template <class T>
+struct LineGradientArguments {
+    AxisView kept_view, diff_dst_view, diff_src_view;
+    const T* kept;
+    const T* diff_dst;
+    T* diff_src;
+
+    static LineGradientArguments bind(const Problem& problem, Sources sources,
+                                      Destinations destinations, Workspace) {
+        const auto [kept, diff_dst, diff_src] = views_of(
+            axis_of(problem), problem.sources[0], problem.sources[1], problem.destinations[0]);
+        return {kept,
+                diff_dst,
+                diff_src,
+                static_cast<const T*>(sources[0]),
+                static_cast<const T*>(sources[1]),
+                static_cast<T*>(destinations[0])};
+    }
+};
+
 }  // namespace dtnn::kernels

@@ -114,11 +114,7 @@ AxisTaps<T> forward_taps(const Problem& problem, std::size_t axis, std::int64_t 
                    ? linear<T>(sources, results, problem.flag("align_corners"))
                    : nearest<T>(sources, results);
     }
-    std::int64_t shift = 0;
-    if (is("zero_pad2d")) shift = -problem.integers("padding")[2 * axis];
-    const char* const name = axis == 0 ? "height" : "width";
-    if (is("slice") && problem.text("axis") == name) shift = problem.integer("begin");
-    return shifted<T>(sources, results, shift);
+    return shifted<T>(sources, results, -problem.integers("padding")[2 * axis]);
 }
 
 /// Both axes of the operator that the problem is of, forward or backward.
@@ -143,10 +139,6 @@ ResampleArguments<T> ResampleArguments<T>::bind(const Problem& problem, Sources 
                                                 Destinations destinations, Workspace) {
     ResampleArguments arguments;
     set_taps(problem, arguments.y, arguments.x);
-    if (problem.op.starts_with("slice") && problem.text("axis") == "channels") {
-        const std::int64_t begin = problem.integer("begin");
-        arguments.channel_shift = problem.op.ends_with("_backward") ? -begin : begin;
-    }
     arguments.src_layout = image_layout(problem.sources[0]);
     arguments.dst_layout = image_layout(problem.destinations[0]);
     arguments.src = static_cast<const T*>(sources[0]);
@@ -191,7 +183,7 @@ ChannelSumsArguments<T> ChannelSumsArguments<T>::bind(const Problem& problem, So
                                                       Destinations destinations,
                                                       Workspace workspace) {
     ChannelSumsArguments arguments;
-    arguments.src_layout = image_layout(problem.sources[0]);
+    arguments.src_view = views_of(axis_of(problem), problem.sources[0])[0];
     arguments.src = static_cast<const T*>(sources[0]);
     arguments.dst = static_cast<Wide<T>*>(destinations[0]);
     arguments.workspace = workspace.data();

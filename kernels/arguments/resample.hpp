@@ -22,15 +22,13 @@ struct AxisTaps {
     std::int64_t results() const { return std::int64_t(first.size()) - 1; }
 };
 
-/// slice, zero_pad2d, upsample2d, adaptive_avg_pool2d and the gradients of all of them, whose taps
+/// zero_pad2d, upsample2d, adaptive_avg_pool2d and the gradients of all of them, whose taps
 /// are the transposed ones:
 ///   dst[n,c,h,w] = sum over taps i of h, j of w: y.weight[i] * x.weight[j] *
-///                  src[n, c + channel_shift, y.source[i], x.source[j]]
-/// and zero where the source has no such channel.
+///                  src[n, c, y.source[i], x.source[j]]
 template <class T>
 struct ResampleArguments {
     AxisTaps<T> y, x;
-    std::int64_t channel_shift = 0;
     ImageLayout src_layout, dst_layout;
     const T* src = nullptr;
     T* dst = nullptr;
@@ -63,10 +61,10 @@ struct AdaptiveMaxBackwardArguments {
     static AdaptiveMaxBackwardArguments bind(const Problem&, Sources, Destinations, Workspace);
 };
 
-/// channel_sums: dst[c] = the sum of src over everything but the channels.
+/// channel_sums: dst[c] = the sum of src over everything but the channels (axis_of).
 template <class T>
 struct ChannelSumsArguments {
-    ImageLayout src_layout;
+    AxisView src_view;
     const T* src = nullptr;
     Wide<T>* dst = nullptr;
     std::byte* workspace = nullptr;

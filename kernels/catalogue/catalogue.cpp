@@ -138,10 +138,9 @@ bool takes(const KernelInfo& kernel, DType dtype) {
 // Those whose stack has an end are those that have one.
 bool reads_terms(const KernelInfo& kernel, const Problem& problem) {
     if (has_written_epilogue(problem)) return kernel.name != "reference";
-    constexpr decltype(KernelInfo::refuses) kOfTerms[] = {
-        predicates::unless_expression_is_shallow, predicates::unless_stack_fits_registers,
-        predicates::unless_stack_fits_thread, predicates::unless_sums_suit_registers,
-        predicates::unless_sums_suit_thread};
+    constexpr decltype(KernelInfo::refuses) kOfTerms[] = {predicates::unless_expression_is_shallow,
+                                                          predicates::unless_stack_fits_registers,
+                                                          predicates::unless_stack_fits_thread};
     for (const auto one : kOfTerms)
         if (kernel.refuses == one) return true;
     return false;

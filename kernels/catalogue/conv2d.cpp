@@ -33,12 +33,17 @@ std::int64_t block_of_direct(const Problem& problem, std::int64_t filters) {
     return gather_block(filters, element_bytes(problem), vector_bytes(problem)).columns();
 }
 
+/// The filters of a convolution, or the units of a dense layer.
+std::int64_t filters_of(const Problem& problem) {
+    const Dims& dims = problem.destinations[0].dims;
+    return problem.op == "dense" ? dims.back() : dims[1];
+}
+
 }  // namespace
 
 Refused unless_packed_for_another(const Problem& problem) {
     const std::int64_t block = packed_block(problem);
-    if (block == 0 || block == block_of_direct(problem, problem.destinations[0].dims[1]))
-        return std::nullopt;
+    if (block == 0 || block == block_of_direct(problem, filters_of(problem))) return std::nullopt;
     return "its weights are packed for another kernel";
 }
 
@@ -174,7 +179,7 @@ std::int64_t wanted_block(const KernelInfo& kernel, const Problem& problem) {
                        kernel.workspace == &predicates::dense_direct_workspace;
     if (!packs || packed_block(problem) > 0) return 0;
     if (problem.op == "conv2d" && problem.integer("groups") != 1) return 0;
-    return predicates::block_of_direct(problem, problem.destinations[0].dims[1]);
+    return predicates::block_of_direct(problem, predicates::filters_of(problem));
 }
 
 }  // namespace dtnn::kernels

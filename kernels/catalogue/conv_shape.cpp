@@ -88,8 +88,8 @@ ConvShape conv_shape(const Problem& problem) {
 ConvShape dense_shape(const Problem& problem) {
     const Operands operands = operands_of(problem);
     ConvShape shape;
-    shape.batch = operands.result->dims[0];
     shape.filters = operands.result->dims.back();
+    shape.batch = shape.filters == 0 ? 0 : operands.result->elements() / shape.filters;
     shape.channels = packed_block(problem) > 0 ? products_of_a_filter(*operands.weights)
                                                : operands.weights->elements() / shape.filters;
     shape.height = shape.width = shape.out_height = shape.out_width = 1;

@@ -28,7 +28,8 @@ std::int64_t device_conv_sums(const Problem& problem) {
     const bool weights = problem.op.ends_with("_backward_weights");
     const int sums = problem.flag("statistics") ? 2 : weights && problem.flag("bias") ? 1 : 0;
     const TensorDesc& result = weights ? problem.sources[1] : problem.destinations[0];
-    const std::int64_t filters = result.dims[1];
+    const bool dense = problem.op.starts_with("dense");
+    const std::int64_t filters = dense ? result.dims.back() : result.dims[1];
     if (filters == 0) return 0;
     return cuda::conv_sums_bytes(sums, result.elements() / filters, filters);
 }
@@ -76,6 +77,12 @@ std::int64_t device_planes(const Problem& problem) {
     return cuda::column_sums_of(1, image.batch, image.height * image.width, image.channels) * 8;
 }
 
+/// A sum for every line along the axis of the first source and chunk of its elements.
+std::int64_t device_lines(const Problem& problem) {
+    const AxisView view = views_of(axis_of(problem), problem.sources[0])[0];
+    return cuda::column_sums_of(1, view.outer, view.extent, view.inner) * 8;
+}
+
 /// A few numbers of one step.
 std::int64_t device_numbers(const Problem&) {
     return 64;
@@ -83,25 +90,41 @@ std::int64_t device_numbers(const Problem&) {
 
 /// Two doubles of every channel, and two sums of the chunks of its pixels.
 std::int64_t device_batch_norm(const Problem& problem) {
-    const std::int64_t channels = problem.sources[0].dims[1];
+    const std::int64_t channels = problem.sources[0].dims[axis_of(problem).first];
     if (channels == 0) return 0;
     const std::int64_t pixels = problem.sources[0].elements() / channels;
     return (2 * channels + cuda::column_sums_of(2, 1, pixels, channels)) * 8;
 }
 
+namespace {
+
 /// Two sums of every channel and of every group of a sample, and those of chunks of whatever is
 /// summed by column.
-std::int64_t device_norm(const Problem& problem) {
-    const Dims& dims = problem.sources[0].dims;
-    const std::int64_t samples = dims[0], channels = dims[1];
-    if (samples * channels == 0) return 0;
-    const std::int64_t pixels = problem.sources[0].elements() / (samples * channels);
+std::int64_t norm_sums(std::int64_t samples, std::int64_t channels, std::int64_t elements,
+                       std::int64_t groups) {
+    if (elements == 0) return 0;
+    const std::int64_t pixels = elements / (samples * channels);
     const std::int64_t of_chunks =
         std::max({cuda::column_sums_of(2, samples, pixels, channels),
                   cuda::column_sums_of(2, 1, samples, channels),
                   cuda::column_sums_of(2, 1, samples, pixels * channels),
                   cuda::column_sums_of(2, 1, samples * pixels, channels)});
-    return (2 * samples * (channels + problem.integer("groups", 1)) + of_chunks) * 8;
+    return (2 * samples * (channels + groups) + of_chunks) * 8;
+}
+
+}  // namespace
+
+std::int64_t device_norm(const Problem& problem) {
+    const TensorDesc& src = problem.sources[0];
+    return norm_sums(src.dims[0], src.dims[1], src.elements(), problem.integer("groups", 1));
+}
+
+std::int64_t device_layer_norm(const Problem& problem) {
+    const TensorDesc& src = problem.sources[0];
+    const AxisRange axes = normalised_axes(problem);
+    if (problem.integers("axes").empty())
+        return norm_sums(src.dims[0], src.dims[1], src.elements(), 1);
+    return norm_sums(views_of(axes, src)[0].lines(), src.dims[axes.first], src.elements(), 1);
 }
 
 /// A number for every element.
@@ -116,7 +139,7 @@ std::int64_t device_pairs_of_sums(const Problem& problem) {
 
 /// A double for each row, and for each chunk of rows.
 std::int64_t device_rows(const Problem& problem) {
-    const std::int64_t rows = problem.sources[0].dims[0];
+    const std::int64_t rows = class_rows(problem, problem.sources[0]).rows;
     return (rows + cuda::sum_chunks_of(rows)) * 8;
 }
 
@@ -126,14 +149,14 @@ std::int64_t device_pairs_of_rows(const Problem& problem) {
 
 /// One, and one for each chunk of rows.
 std::int64_t device_divisor(const Problem& problem) {
-    return (1 + cuda::sum_chunks_of(problem.sources[0].dims[0])) * 8;
+    return (1 + cuda::sum_chunks_of(class_rows(problem, problem.sources[0]).rows)) * 8;
 }
 
 /// Two doubles for every group, and the sums of chunks of pixels or of groups.
 std::int64_t device_dice(const Problem& problem) {
-    const std::int64_t rows = problem.sources[0].dims[0], pixels = problem.integer("pixels");
+    const auto [rows, classes] = class_rows(problem, problem.sources[0]);
+    const std::int64_t pixels = problem.integer("pixels");
     if (rows == 0) return 0;
-    const std::int64_t classes = problem.sources[0].elements() / rows;
     const std::int64_t sets = pixels == 0 ? rows : rows / pixels;
     const std::int64_t groups = pixels == 0 ? rows : sets * classes;
     const std::int64_t of_pixels = pixels == 0 ? cuda::column_sums_of(2, sets, classes, 1)
@@ -143,9 +166,9 @@ std::int64_t device_dice(const Problem& problem) {
 
 /// Four for every class and chunk of rows.
 std::int64_t device_label_counts(const Problem& problem) {
-    const std::int64_t rows = problem.sources[0].dims[0];
+    const auto [rows, classes] = class_rows(problem, problem.sources[0]);
     if (rows == 0) return 0;
-    return cuda::column_sums_of(4, 1, rows, problem.sources[0].elements() / rows) * 8;
+    return cuda::column_sums_of(4, 1, rows, classes) * 8;
 }
 
 }  // namespace dtnn::kernels::predicates

@@ -27,12 +27,6 @@ Refused unless_text(const Problem& problem, std::string_view wanted) {
     return "the expression is not `" + std::string(wanted) + "`";
 }
 
-Refused unless_sums_are_channels_last(const Problem& problem) {
-    if (problem.destinations[0].elements() == 1 || is_channels_last(problem.sources[0]))
-        return std::nullopt;
-    return "the image is not stored channels last";
-}
-
 }  // namespace
 
 Refused unless_relu(const Problem& problem) {
@@ -78,27 +72,25 @@ std::vector<std::int64_t> numbers_of(const Problem& problem) {
     return numbers;
 }
 
+/// Elements between neighbours along the channels of x0.
+std::int64_t channel_stride(const Problem& problem) {
+    return strides_of(problem.sources[0])[axis_of(problem).first];
+}
+
 }  // namespace
 
-/// The kernel keeps a chunk for every place of its stack in the first-level cache, and goes over
-/// numbers by channel as they lie.
+/// The kernel keeps a chunk for every place of its stack in the first-level cache.
 Refused unless_expression_is_shallow(const Problem& problem) {
     if (Refused refused = unless_stack_suffices(problem, 8)) return refused;
-    std::vector<std::int64_t> numbers = numbers_of(problem);
-    if (numbers.size() > kMostTiledSources)
+    if (numbers_of(problem).size() > kMostTiledSources)
         return "it has more than " + std::to_string(kMostTiledSources) + " sources";
-    if (problem.op == "elementwise_sums") numbers.push_back(problem.destinations[0].elements());
-    const bool by_channel =
-        std::any_of(numbers.begin(), numbers.end(), [](std::int64_t n) { return n > 1; });
-    if (by_channel && !is_channels_last(problem.sources[0]))
-        return "numbers by channel, and an image that is not stored channels last";
     return std::nullopt;
 }
 
 std::int64_t channel_tiles(const Problem& problem) {
     std::int64_t elements = 0;
     for (const std::int64_t numbers : numbers_of(problem))
-        elements += tile_of(numbers);
+        elements += tile_of(numbers, numbers > 1 ? channel_stride(problem) : 1);
     return elements * element_bytes(problem);
 }
 
@@ -108,18 +100,9 @@ std::int64_t elementwise_mean_scratch(const Problem& problem) {
 
 std::int64_t elementwise_sums_scratch(const Problem& problem) {
     const std::int64_t numbers = problem.destinations[0].elements();
-    const ElementwiseSumsCut cut = cut_elementwise_sums(problem.sources[0].elements(), numbers);
-    return cut.stretches * numbers * 8 + channel_tiles(problem);
-}
-
-/// A device's threads go along the channels where sums are by channel.
-Refused unless_sums_suit_registers(const Problem& problem) {
-    if (Refused refused = unless_stack_fits_registers(problem)) return refused;
-    return unless_sums_are_channels_last(problem);
-}
-Refused unless_sums_suit_thread(const Problem& problem) {
-    if (Refused refused = unless_stack_fits_thread(problem)) return refused;
-    return unless_sums_are_channels_last(problem);
+    const std::int64_t places = numbers > 1 ? numbers * channel_stride(problem) : numbers;
+    const ElementwiseSumsCut cut = cut_elementwise_sums(problem.sources[0].elements(), places);
+    return cut.stretches * places * 8 + channel_tiles(problem);
 }
 
 std::int64_t device_elementwise_sums(const Problem& problem) {

@@ -4,10 +4,11 @@
 namespace dtnn::kernels::predicates {
 namespace {
 
-Refused check(const std::vector<TensorDesc>& tensors, const char* side) {
+/// Those with as many axes as the first source.
+Refused check(const Problem& problem, const std::vector<TensorDesc>& tensors, const char* side) {
     for (std::size_t i = 0; i < tensors.size(); ++i) {
-        const std::size_t rank = tensors[i].dims.size();
-        if ((rank == 2 || rank == 4) && !is_channels_last(tensors[i])) {
+        if (tensors[i].dims.size() == problem.sources[0].dims.size() &&
+            !is_stored_last(axis_of(problem), tensors[i])) {
             return std::string(side) + " " + std::to_string(i) + " is not stored channels last";
         }
     }
@@ -17,16 +18,8 @@ Refused check(const std::vector<TensorDesc>& tensors, const char* side) {
 }  // namespace
 
 Refused unless_stored_channels_last(const Problem& problem) {
-    const std::size_t rank = problem.destinations[0].dims.size();
-    if (rank != 2 && rank != 4) {
-        return "it takes [N,C] and [N,C,H,W], not rank " + std::to_string(rank);
-    }
-    if (Refused refused = check(problem.sources, "source")) return refused;
-    return check(problem.destinations, "destination");
-}
-
-Refused unless_source_is_channels_last(const Problem& problem) {
-    return check(problem.sources, "source");
+    if (Refused refused = check(problem, problem.sources, "source")) return refused;
+    return check(problem, problem.destinations, "destination");
 }
 
 Refused unless_window_2x2(const Problem& problem) {

@@ -73,10 +73,14 @@ class Rule {
                 "an operand " + text_of(tensor.dims) + " has the wrong rank");
         return !broken();
     }
-    bool image_or_matrix(const TensorDesc& tensor) {
-        type(tensor, problem_.dtype);
-        require(tensor.dims.size() == 2 || tensor.dims.size() == 4,
-                "an operand " + text_of(tensor.dims) + " is neither [N,C] nor [N,C,H,W]");
+    /// The tensors have the axes, and orders in which lines along them can be walked together.
+    bool lines(AxisRange axes, const std::vector<const TensorDesc*>& tensors) {
+        const std::size_t rank = tensors[0]->dims.size();
+        require(axes.first < rank && axes.count <= rank - axes.first,
+                "an operand " + text_of(tensors[0]->dims) + " lacks the axis it is to have");
+        if (!broken())
+            require(axis_views(axes, tensors).has_value(),
+                    "its operands do not go together along the axis");
         return !broken();
     }
     void same_place(const TensorDesc& a, const TensorDesc& b) {

@@ -64,6 +64,20 @@ void masked(Rule& rule, const TensorDesc& result) {
     if (!rule.broken()) rule.same_place(rule.problem().sources[2], result);
 }
 
+/// Whether the axes of `result` before its units, which are its rows, come first in `image`, too,
+/// and in which order both are stored.
+bool rows(Rule& rule, const TensorDesc& image, const TensorDesc& result) {
+    rule.require(result.dims.size() >= 2 && image.dims.size() >= result.dims.size(),
+                 text_of(image.dims) + " are not rows for " + text_of(result.dims));
+    if (rule.broken()) return false;
+    const std::size_t leading = result.dims.size() - 1;
+    rule.require(std::equal(result.dims.begin(), result.dims.end() - 1, image.dims.begin()),
+                 text_of(image.dims) + " are not rows for " + text_of(result.dims));
+    rule.require(leading == 1 || (is_row_major(image) && is_row_major(result)),
+                 "its rows are not stored one after the other");
+    return !rule.broken();
+}
+
 /// Rows of `image`, times `weights`, are rows of `result`.
 void product(Rule& rule, const TensorDesc& image, const TensorDesc& weights,
              const TensorDesc& result, DType of_weights) {
@@ -71,15 +85,15 @@ void product(Rule& rule, const TensorDesc& image, const TensorDesc& weights,
         if (!rule.absent(flag)) return;
     }
     rule.require(!has_written_epilogue(rule.problem()), "its epilogue cannot be an expression");
-    if (!rule.rank(result, 2, 2) || !rule.rank(weights, 2, 4) || !rule.rank(image, 2, 4)) return;
-    const std::int64_t batch = result.dims[0], units = result.dims[1];
-    rule.shape(result, {batch, units});
-    rule.require(weights.dims.back() == units && image.dims[0] == batch,
+    if (!rows(rule, image, result)) return;
+    const std::int64_t units = result.dims.back();
+    rule.type(result, rule.problem().dtype);
+    rule.require(weights.dims.size() >= 2 && weights.dims.back() == units && units > 0,
                  text_of(image.dims) + " times " + text_of(weights.dims) + " is not " +
                      text_of(result.dims));
     if (rule.broken()) return;
     rule.type(weights, of_weights);
-    rule.elements(image, batch * (weights.elements() / units));
+    rule.elements(image, result.elements() / units * (weights.elements() / units));
 }
 
 /// The same with the units in blocks.
@@ -91,15 +105,14 @@ void packed_product(Rule& rule) {
     const TensorDesc& image = p.sources[0];
     const TensorDesc& weights = p.sources[1];
     const TensorDesc& result = p.destinations[0];
-    if (!rule.rank(result, 2, 2) || !rule.rank(weights, 3, 5) || !rule.rank(image, 2, 4)) return;
-    const std::int64_t batch = result.dims[0];
+    rule.require(weights.dims.size() >= 3, "its weights are not in blocks");
+    if (rule.broken() || !rows(rule, image, result)) return;
+    const std::int64_t units = result.dims.back();
     rule.type(result, p.dtype);
-    packed(rule, weights, result.dims[1], {weights.dims.begin() + 1, weights.dims.end() - 1});
+    packed(rule, weights, units, {weights.dims.begin() + 1, weights.dims.end() - 1});
     if (rule.broken()) return;
-    rule.require(image.dims[0] == batch,
-                 text_of(image.dims) + " are not rows for " + text_of(result.dims));
-    rule.elements(image,
-                  batch * (weights.elements() / (weights.dims.front() * weights.dims.back())));
+    rule.elements(image, result.elements() / units *
+                             (weights.elements() / (weights.dims.front() * weights.dims.back())));
 }
 
 }  // namespace
@@ -159,7 +172,7 @@ void dense(Rule& rule) {
         packed_product(rule);
     else
         product(rule, p.sources[0], p.sources[1], p.destinations[0], p.dtype);
-    if (bias && !rule.broken()) rule.wide(p.sources[2], p.destinations[0].dims[1]);
+    if (bias && !rule.broken()) rule.wide(p.sources[2], p.destinations[0].dims.back());
 }
 
 void dense_backward_data(Rule& rule) {
@@ -174,7 +187,7 @@ void dense_backward_weights(Rule& rule) {
     const bool bias = p.flag("bias");
     if (!rule.counts(2, 1u + bias)) return;
     product(rule, p.sources[0], p.destinations[0], p.sources[1], wide_of(p.dtype));
-    if (bias && !rule.broken()) rule.wide(p.destinations[1], p.sources[1].dims[1]);
+    if (bias && !rule.broken()) rule.wide(p.destinations[1], p.sources[1].dims.back());
 }
 
 }  // namespace dtnn::kernels::operands

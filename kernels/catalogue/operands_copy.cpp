@@ -2,21 +2,24 @@
 
 #include <algorithm>
 
+#include "kernels/arguments/copy.hpp"
 #include "kernels/catalogue/operand_rule.hpp"
 #include "kernels/packed_weights.hpp"
 
 namespace dtnn::kernels::operands {
 namespace {
 
-/// Channels [begin, begin + part) of `whole`.
-void channels_of(Rule& rule, const TensorDesc& part, const TensorDesc& whole, std::int64_t begin) {
-    if (!rule.image_or_matrix(whole) || !rule.image_or_matrix(part)) return;
-    Dims wanted = whole.dims;
-    wanted[1] = part.dims[1];
-    rule.shape(part, wanted);
-    rule.require(begin >= 0 && begin <= whole.dims[1] && part.dims[1] <= whole.dims[1] - begin,
-                 "channels from " + std::to_string(begin) + " on of " + text_of(whole.dims) +
-                     " are not " + text_of(part.dims));
+/// `part` is places [begin, begin + its own) of `whole` along the axis.
+bool part_of(Rule& rule, const TensorDesc& part, const TensorDesc& whole, std::int64_t begin) {
+    const AxisRange axis = axis_of(rule.problem());
+    rule.type(whole, rule.problem().dtype);
+    rule.type(part, rule.problem().dtype);
+    if (rule.broken() || !rule.lines(axis, {&whole, &part})) return false;
+    const std::int64_t extent = part.dims[axis.first], all = whole.dims[axis.first];
+    rule.require(begin >= 0 && begin <= all && extent <= all - begin,
+                 text_of(part.dims) + " is no part of " + text_of(whole.dims) + " from " +
+                     std::to_string(begin) + " on");
+    return !rule.broken();
 }
 
 }  // namespace
@@ -25,13 +28,15 @@ void copy(Rule& rule) {
     if (!rule.counts(1, 1)) return;
     const TensorDesc& src = rule.problem().sources[0];
     const TensorDesc& dst = rule.problem().destinations[0];
-    if (!rule.rank(src, 1, 4) || !rule.rank(dst, 1, 4)) return;
     rule.elements(dst, src.elements());
     rule.type(src, rule.problem().dtype);
-    // Different ranks: one is the other with all axes but the first in one.
-    const bool flat = src.dims.size() != dst.dims.size() && src.dims[0] == dst.dims[0] &&
-                      std::min(src.dims.size(), dst.dims.size()) == 2;
-    rule.require(src.dims == dst.dims || flat,
+    // Different axes: one has all of the other's but the first in one, or both lie as they count.
+    const std::size_t least = std::min(src.dims.size(), dst.dims.size());
+    const std::size_t most = std::max(src.dims.size(), dst.dims.size());
+    const bool flat = least == 2 && most > 2 && src.dims[0] == dst.dims[0];
+    const bool plain = is_row_major(src) && is_row_major(dst);
+    rule.require(most <= kMostCopyAxes || plain, "an operand has too many axes");
+    rule.require(src.dims == dst.dims || flat || plain,
                  text_of(src.dims) + " cannot be stored as " + text_of(dst.dims));
 }
 
@@ -41,7 +46,6 @@ void pack_weights(Rule& rule) {
     const Problem& p = rule.problem();
     const TensorDesc& src = p.sources[0];
     const TensorDesc& dst = p.destinations[0];
-    if (!rule.rank(src, 2, 4) || !rule.rank(dst, 3, 5)) return;
     const std::int64_t axis = p.integer("axis"), block = p.integer("block");
     const auto rank = std::int64_t(src.dims.size());
     rule.require(axis >= 0 && axis < rank && block >= 1 && block <= kWidestBlock,
@@ -72,14 +76,17 @@ void cast_wide(Rule& rule) {
     rule.same_place(p.destinations[0], p.sources[0]);
 }
 
-/// One side is an image [N,C,H,W], the other a row of channels for each of its pixels.
+/// One side is an image [N,C,...], the other a row of channels for each of its pixels.
 void pixel_rows(Rule& rule) {
     if (!rule.counts(1, 1)) return;
     const Problem& p = rule.problem();
     const bool to_rows = p.op == "pixels_to_rows";
     const TensorDesc& image = to_rows ? p.sources[0] : p.destinations[0];
     const TensorDesc& rows = to_rows ? p.destinations[0] : p.sources[0];
-    if (!rule.rank(image, 4, 4) || !rule.rank(rows, 2, 2)) return;
+    rule.require(
+        image.dims.size() >= 2 && image.dims.size() <= kMostCopyAxes && rows.dims.size() == 2,
+        text_of(rows.dims) + " are not the pixels of " + text_of(image.dims));
+    if (rule.broken()) return;
     rule.type(image, p.dtype);
     rule.elements(rows, image.elements());
     rule.require(rows.dims[1] == image.dims[1],
@@ -89,14 +96,32 @@ void pixel_rows(Rule& rule) {
 void concat(Rule& rule) {
     const Problem& p = rule.problem();
     if (!rule.counts(p.sources.size(), 1)) return;
+    const std::size_t axis = axis_of(p).first;
     std::int64_t begin = 0;
     for (const TensorDesc& source : p.sources) {
-        channels_of(rule, source, p.destinations[0], begin);
-        if (rule.broken()) return;
-        begin += source.dims[1];
+        if (!part_of(rule, source, p.destinations[0], begin)) return;
+        begin += source.dims[axis];
     }
-    rule.require(!p.sources.empty() && begin == p.destinations[0].dims[1],
+    rule.require(!p.sources.empty() && begin == p.destinations[0].dims[axis],
                  "its sources do not fill the destination");
+    if (rule.broken()) return;
+    std::vector<const TensorDesc*> all{&p.destinations[0]};
+    for (const TensorDesc& source : p.sources)
+        all.push_back(&source);
+    rule.lines(axis_of(p), all);
+}
+
+void slice(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(1, 1)) return;
+    const bool backward = p.op.ends_with("_backward");
+    const TensorDesc& whole = backward ? p.destinations[0] : p.sources[0];
+    const TensorDesc& part = backward ? p.sources[0] : p.destinations[0];
+    const std::int64_t begin = p.integer("begin"), end = p.integer("end");
+    if (!part_of(rule, part, whole, begin)) return;
+    rule.require(begin < end && part.dims[axis_of(p).first] == end - begin,
+                 std::to_string(begin) + " to " + std::to_string(end) + " of " +
+                     text_of(whole.dims) + " is not " + text_of(part.dims));
 }
 
 }  // namespace dtnn::kernels::operands

@@ -7,7 +7,9 @@ namespace dtnn::kernels::operands {
 
 void dropout_apply(Rule& rule) {
     const Problem& p = rule.problem();
-    if (!rule.counts(2, 1) || !rule.rank(p.sources[0], 1, 4)) return;
+    if (!rule.counts(2, 1)) return;
+    rule.require(!p.sources[0].dims.empty() && merged_layout(p.sources[0]),
+                 "an operand " + text_of(p.sources[0].dims) + " is stored in too many pieces");
     rule.elements(p.sources[1], 2, DType::i64);
     rule.type(p.sources[0], p.dtype);
     rule.shape(p.destinations[0], p.sources[0].dims);
@@ -20,12 +22,19 @@ namespace {
 
 /// [N,C] or [N,C,1,1] of the image [N,C,H,W], in either case stored sample by sample.
 void gate(Rule& rule, const TensorDesc& tensor, const TensorDesc& image) {
+    const std::size_t axis = axis_of(rule.problem()).first;
     rule.type(image, rule.problem().dtype);
-    if (!rule.rank(image, 4, 4) || !rule.rank(tensor, 2, 4)) return;
-    Dims wanted = {image.dims[0], image.dims[1]};
-    if (tensor.dims.size() == 4) wanted.resize(4, 1);
+    rule.require(sample_layout(image, axis_of(rule.problem())).has_value(),
+                 "an operand " + text_of(image.dims) + " has no samples with channels");
+    if (rule.broken()) return;
+    Dims wanted = {image.dims[0], image.dims[axis]};
+    if (tensor.dims.size() == image.dims.size()) {
+        wanted = Dims(image.dims.size(), 1);
+        wanted[0] = image.dims[0], wanted[axis] = image.dims[axis];
+    }
     rule.shape(tensor, wanted);
-    rule.require(strides_of(tensor)[0] == image.dims[1] || image.dims[0] == 1,
+    if (rule.broken()) return;
+    rule.require(strides_of(tensor)[0] == image.dims[axis] || image.dims[0] == 1,
                  "its gates are not stored sample by sample");
 }
 
@@ -66,6 +75,13 @@ bool reads_both_ways(const Postfix& expression, int source) {
     return by_channel && by_element;
 }
 
+bool has_channels(const Problem& p) {
+    return axis_of(p).first < p.sources[0].dims.size();
+}
+std::int64_t channels_of(const Problem& p) {
+    return p.sources[0].dims[axis_of(p).first];
+}
+
 /// Every source has as many elements as there are terms, or, where it is read by channel, as many
 /// numbers as x0 has channels, or one.
 void terms(Rule& rule, std::int64_t count) {
@@ -79,11 +95,9 @@ void terms(Rule& rule, std::int64_t count) {
             rule.elements(source, count);
             continue;
         }
-        const Dims& dims = p.sources[0].dims;
-        const bool has_channels = i > 0 && (dims.size() == 2 || dims.size() == 4);
-        rule.require(has_channels, "a source is read by channel, and x0 has none");
+        rule.require(i > 0 && has_channels(p), "a source is read by channel, and x0 has none");
         if (rule.broken()) return;
-        rule.wide(source, source.elements() == 1 ? 1 : dims[1]);
+        rule.wide(source, source.elements() == 1 ? 1 : channels_of(p));
         rule.require(!reads_both_ways(read, int(i)), "a source is read in two ways");
     }
 }
@@ -100,17 +114,15 @@ void elementwise(Rule& rule) {
 void elementwise_sums(Rule& rule) {
     const Problem& p = rule.problem();
     if (!rule.counts(std::max<std::size_t>(p.sources.size(), 1), 1)) return;
-    const Dims& dims = p.sources[0].dims;
-    rule.require(dims.size() == 2 || dims.size() == 4, "x0 has no channels");
+    rule.require(has_channels(p), "x0 has no channels");
     terms(rule, p.sources[0].elements());
     if (rule.broken()) return;
-    rule.wide(p.destinations[0], p.flag("by_channel") ? dims[1] : 1);
+    rule.wide(p.destinations[0], p.flag("by_channel") ? channels_of(p) : 1);
 }
 
 void elementwise_mean(Rule& rule) {
     const Problem& p = rule.problem();
     if (!rule.counts(std::max<std::size_t>(p.sources.size(), 1), 1)) return;
-    if (!rule.rank(p.sources[0], 1, 4)) return;
     terms(rule, p.sources[0].elements());
     for (const TensorDesc& source : p.sources) {
         if (source.dims.size() == 1 && p.sources[0].dims.size() > 1) continue;  // by channel

@@ -13,23 +13,38 @@ void mean_or_sum(Rule& rule, const TensorDesc& result) {
     rule.elements(result, 1, p.flag("sum") ? DType::f64 : p.dtype);
 }
 
-std::int64_t classes_of(const TensorDesc& matrix) {
-    return matrix.dims[0] == 0 ? 0 : matrix.elements() / matrix.dims[0];
-}
-
 void labels(Rule& rule, const TensorDesc& list, std::int64_t rows) {
     rule.elements(list, rows, DType::i32);
+    rule.require(is_row_major(list), "its labels are not stored one after the other");
+}
+
+/// Numbers for classes, row by row.
+bool matrix_of_rows(Rule& rule, const TensorDesc& matrix) {
+    const AxisRange range = classes_of(rule.problem(), matrix);
+    rule.type(matrix, rule.problem().dtype);
+    rule.require(matrix.dims.size() >= 2 && range.first + range.count <= matrix.dims.size(),
+                 "an operand " + text_of(matrix.dims) + " has no rows of classes");
+    if (!rule.broken())
+        rule.require(is_stored_last(range, matrix), "its rows are not stored one after the other");
+    return !rule.broken();
+}
+
+std::int64_t rows_of(const Rule& rule, const TensorDesc& matrix) {
+    return class_rows(rule.problem(), matrix).rows;
+}
+std::int64_t classes_in(const Rule& rule, const TensorDesc& matrix) {
+    return class_rows(rule.problem(), matrix).classes;
 }
 
 /// A matrix with a row for every label or row of targets.
 bool labelled(Rule& rule, const TensorDesc& matrix, const TensorDesc& wanted) {
-    if (!rule.rank(matrix, 2, 4)) return false;
-    rule.type(matrix, rule.problem().dtype);
-    rule.require(is_row_major(matrix), "its rows are not stored one after the other");
-    if (wanted.dtype == DType::i32)
-        labels(rule, wanted, matrix.dims[0]);
-    else
+    if (!matrix_of_rows(rule, matrix)) return false;
+    if (wanted.dtype == DType::i32) {
+        labels(rule, wanted, rows_of(rule, matrix));
+    } else {
         rule.shape(wanted, matrix.dims);
+        if (!rule.broken()) rule.same_place(wanted, matrix);
+    }
     return !rule.broken();
 }
 
@@ -48,7 +63,7 @@ void smoothing(Rule& rule) {
 bool labelled_with_weights(Rule& rule) {
     const Problem& p = rule.problem();
     if (!labelled(rule, p.sources[0], p.sources[1])) return false;
-    weights(rule, classes_of(p.sources[0]));
+    weights(rule, classes_in(rule, p.sources[0]));
     smoothing(rule);
     return !rule.broken();
 }
@@ -91,7 +106,7 @@ void dice(Rule& rule) {
     const Problem& p = rule.problem();
     if (!rule.counts(2, 1) || !labelled(rule, p.sources[0], p.sources[1])) return;
     const std::int64_t pixels = p.integer("pixels");
-    rule.require(pixels >= 0 && (pixels == 0 || p.sources[0].dims[0] % pixels == 0),
+    rule.require(pixels >= 0 && (pixels == 0 || rows_of(rule, p.sources[0]) % pixels == 0),
                  "its rows are not a number of samples of " + std::to_string(pixels) + " pixels");
     if (rule.broken()) return;
     if (p.op.ends_with("_backward"))
@@ -114,7 +129,7 @@ void top_k_measure(Rule& rule) {
 void class_pairs(Rule& rule) {
     const Problem& p = rule.problem();
     if (!rule.counts(2, 1) || !labelled(rule, p.sources[0], p.sources[1])) return;
-    rule.shape(p.destinations[0], {p.sources[0].dims[0], 2}, DType::i32);
+    rule.shape(p.destinations[0], {rows_of(rule, p.sources[0]), 2}, DType::i32);
     rule.require(is_row_major(p.destinations[0]), "its pairs are not stored one after the other");
 }
 
@@ -123,7 +138,7 @@ void label_counts(Rule& rule) {
     if (!rule.counts(2, 1)) return;
     rule.type(p.sources[1], p.dtype);
     if (rule.broken() || !labelled(rule, p.sources[0], p.sources[1])) return;
-    rule.shape(p.destinations[0], {classes_of(p.sources[0]), 4}, DType::i64);
+    rule.shape(p.destinations[0], {classes_in(rule, p.sources[0]), 4}, DType::i64);
     rule.require(is_row_major(p.destinations[0]), "its counts are not stored class by class");
 }
 
@@ -160,11 +175,9 @@ void one_hot(Rule& rule) {
 
 void scale_classes(Rule& rule) {
     const Problem& p = rule.problem();
-    if (!rule.counts(1, 1) || !rule.rank(p.sources[0], 2, 4)) return;
-    rule.type(p.sources[0], p.dtype);
-    rule.require(is_row_major(p.sources[0]), "its rows are not stored one after the other");
+    if (!rule.counts(1, 1) || !matrix_of_rows(rule, p.sources[0])) return;
     gradient(rule);
-    if (!rule.broken()) weights(rule, classes_of(p.sources[0]), true);
+    if (!rule.broken()) weights(rule, classes_in(rule, p.sources[0]), true);
 }
 
 }  // namespace dtnn::kernels::operands

@@ -40,26 +40,6 @@ void sized(Rule& rule, const Sides& sides) {
 
 }  // namespace
 
-void slice(Rule& rule) {
-    if (!rule.counts(1, 1)) return;
-    const Sides sides = sides_of(rule.problem());
-    const std::string axis = rule.problem().text("axis");
-    const std::size_t at = axis == "height" ? 2 : axis == "width" ? 3 : 1;
-    rule.require(at != 1 || axis == "channels", "it has no axis `" + axis + "`");
-    if (!rule.image_or_matrix(*sides.source) || !rule.image_or_matrix(*sides.result)) return;
-    rule.require(at < sides.source->dims.size(), "rows of numbers have no " + axis);
-    if (rule.broken()) return;
-    const std::int64_t begin = rule.problem().integer("begin"), extent = sides.source->dims[at];
-    const std::int64_t end = rule.problem().integer("end");
-    rule.require(0 <= begin && begin < end && end <= extent,
-                 std::to_string(begin) + " to " + std::to_string(end) + " is no range of " +
-                     text_of(sides.source->dims));
-    if (rule.broken()) return;
-    Dims wanted = sides.source->dims;
-    wanted[at] = end - begin;
-    rule.shape(*sides.result, wanted);
-}
-
 void zero_pad2d(Rule& rule) {
     if (!rule.counts(1, 1)) return;
     const Sides sides = sides_of(rule.problem());
@@ -100,8 +80,11 @@ void adaptive_max_pool2d_backward(Rule& rule) {
 
 void channel_sums(Rule& rule) {
     const Problem& p = rule.problem();
-    if (!rule.counts(1, 1) || !rule.image_or_matrix(p.sources[0])) return;
-    rule.shape(p.destinations[0], {p.sources[0].dims[1]}, wide_of(p.dtype));
+    if (!rule.counts(1, 1)) return;
+    rule.type(p.sources[0], p.dtype);
+    const AxisRange axis = axis_of(p);
+    if (rule.broken() || !rule.lines(axis, {&p.sources[0]})) return;
+    rule.shape(p.destinations[0], {p.sources[0].dims[axis.first]}, wide_of(p.dtype));
 }
 
 }  // namespace dtnn::kernels::operands

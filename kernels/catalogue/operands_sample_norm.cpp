@@ -6,30 +6,48 @@
 namespace dtnn::kernels::operands {
 namespace {
 
-/// gamma, beta and their gradients: one number for each channel, or an image [1,C,H,W] stored as
-/// `image` is.
-void layer_norm_parameter(Rule& rule, const TensorDesc& image, const TensorDesc& parameter) {
-    const bool along_channels = rule.problem().text("axis") == "channels";
-    if (along_channels || image.dims.size() == 2) {
-        rule.shape(parameter, {image.dims[1]});
-        return;
+/// What layer_norm normalises: lines along axes of tensors of one shape.
+bool normalised_lines(Rule& rule, const std::vector<const TensorDesc*>& tensors) {
+    const Problem& p = rule.problem();
+    if (p.integers("axes").empty()) {
+        const std::string axis = p.text("axis");
+        rule.require(axis == "features" || axis == "channels", "it has no axis `" + axis + "`");
     }
-    rule.shape(parameter, {1, image.dims[1], image.dims[2], image.dims[3]});
+    for (const TensorDesc* tensor : tensors)
+        rule.shape(*tensor, tensors[0]->dims);
+    const AxisRange range = normalised_axes(p);
+    const std::vector<std::int64_t> axes = p.integers("axes");
+    for (std::size_t i = 0; i < axes.size(); ++i)
+        rule.require(axes[i] == std::int64_t(range.first + i), "its `axes` are no neighbours");
+    return !rule.broken() && rule.lines(range, tensors);
 }
 
-Dims layer_norm_statistics(const Problem& p, const TensorDesc& image) {
-    const bool pixels = p.text("axis") == "channels" && image.dims.size() == 4;
-    return {pixels ? image.dims[0] * image.dims[2] * image.dims[3] : image.dims[0]};
+/// gamma, beta and their gradients: one number for each place of a line, stored as lines of `src`
+/// are, with one element along the other axes or in one axis.
+void layer_norm_parameter(Rule& rule, const TensorDesc& src, const TensorDesc& parameter) {
+    const AxisRange range = normalised_axes(rule.problem());
+    TensorDesc line = src;
+    for (std::size_t axis = 0; axis < line.dims.size(); ++axis)
+        if (axis < range.first || axis >= range.first + range.count) line.dims[axis] = 1;
+    if (parameter.dims.size() == 1) {
+        rule.shape(parameter, {line.elements()});
+        rule.require(is_row_major(line), "its lines are not stored in the order of their axes");
+    } else {
+        rule.shape(parameter, line.dims);
+        if (!rule.broken()) rule.same_place(parameter, line);
+    }
 }
 
-/// Whether the axis is one that is known.
-void layer_norm_axis(Rule& rule) {
-    const std::string axis = rule.problem().text("axis");
-    rule.require(axis == "features" || axis == "channels", "it has no axis `" + axis + "`");
+void layer_norm_statistics(Rule& rule, const TensorDesc& src, const TensorDesc& statistics) {
+    rule.shape(statistics, {views_of(normalised_axes(rule.problem()), src)[0].lines()});
 }
 
-/// Groups that divide the channels.
+/// Samples whose channels groups divide.
 bool divided(Rule& rule, const TensorDesc& image) {
+    rule.type(image, rule.problem().dtype);
+    rule.require(sample_layout(image, {}).has_value(),
+                 "an operand " + text_of(image.dims) + " has no samples with channels");
+    if (rule.broken()) return false;
     const std::int64_t groups = rule.problem().integer("groups");
     rule.require(groups >= 1 && image.dims[1] % std::max<std::int64_t>(1, groups) == 0,
                  std::to_string(groups) + " groups do not divide its channels");
@@ -43,14 +61,11 @@ void layer_norm(Rule& rule) {
     const bool affine = p.flag("affine"), statistics = p.flag("statistics");
     if (!rule.counts(affine ? 3 : 1, statistics ? 3 : 1)) return;
     const TensorDesc& src = p.sources[0];
-    layer_norm_axis(rule);
-    if (!rule.image_or_matrix(src)) return;
+    if (!normalised_lines(rule, {&src, &p.destinations[0]})) return;
     for (std::size_t i = 1; i < p.sources.size(); ++i)
         layer_norm_parameter(rule, src, p.sources[i]);
-    if (affine) rule.same_place(p.sources[1], p.sources[2]);
-    rule.shape(p.destinations[0], src.dims);
     for (std::size_t i = 1; i < p.destinations.size(); ++i)
-        rule.shape(p.destinations[i], layer_norm_statistics(p, src));
+        layer_norm_statistics(rule, src, p.destinations[i]);
 }
 
 void layer_norm_backward(Rule& rule) {
@@ -58,18 +73,12 @@ void layer_norm_backward(Rule& rule) {
     const bool affine = p.flag("affine");
     if (!rule.counts(affine ? 5 : 4, affine ? 3 : 1)) return;
     const TensorDesc& src = p.sources[0];
-    layer_norm_axis(rule);
-    if (!rule.image_or_matrix(src)) return;
-    rule.shape(p.sources[1], src.dims);
+    if (!normalised_lines(rule, {&src, &p.sources[1], &p.destinations[0]})) return;
     for (const std::size_t i : {2u, 3u})
-        rule.shape(p.sources[i], layer_norm_statistics(p, src));
-    rule.shape(p.destinations[0], src.dims);
+        layer_norm_statistics(rule, src, p.sources[i]);
     if (!affine) return;
-    layer_norm_parameter(rule, src, p.sources[4]);
-    for (const std::size_t i : {1u, 2u}) {
-        rule.shape(p.destinations[i], p.sources[4].dims);
-        rule.same_place(p.destinations[i], p.sources[4]);
-    }
+    for (const TensorDesc* parameter : {&p.sources[4], &p.destinations[1], &p.destinations[2]})
+        layer_norm_parameter(rule, src, *parameter);
 }
 
 void group_norm(Rule& rule) {
@@ -77,7 +86,7 @@ void group_norm(Rule& rule) {
     const bool statistics = p.flag("statistics");
     if (!rule.counts(p.flag("affine") ? 3 : 1, statistics ? 3 : 1)) return;
     const TensorDesc& src = p.sources[0];
-    if (!rule.image_or_matrix(src) || !divided(rule, src)) return;
+    if (!divided(rule, src)) return;
     for (std::size_t i = 1; i < p.sources.size(); ++i)
         rule.shape(p.sources[i], {src.dims[1]});
     rule.shape(p.destinations[0], src.dims);
@@ -90,7 +99,7 @@ void group_norm_backward(Rule& rule) {
     const bool affine = p.flag("affine");
     if (!rule.counts(affine ? 5 : 4, affine ? 3 : 1)) return;
     const TensorDesc& src = p.sources[0];
-    if (!rule.image_or_matrix(src) || !divided(rule, src)) return;
+    if (!divided(rule, src)) return;
     rule.shape(p.sources[1], src.dims);
     for (const std::size_t i : {2u, 3u})
         rule.shape(p.sources[i], {src.dims[0], p.integer("groups")});

@@ -88,7 +88,7 @@ void batch_norm_training_flat(const BatchNormTrainingArguments<T>& a, ThreadTeam
     const T* const origin = scratch.constant(2);
     if (a.statistics == nullptr) {
         for (std::int64_t c = 0; c < flat.channels; ++c) {
-            scratch.spread(2, flat.channels, c, double(a.src[c]));
+            scratch.spread(2, flat, c, double(a.src[c * flat.inner]));
         }
         scratch.sum(flat, team, [&](auto begin, auto end, auto piece) {
             add_terms<T>(flat, begin, end, scratch.first_sums(piece), scratch.second_sums(piece),
@@ -110,8 +110,8 @@ void batch_norm_training_flat(const BatchNormTrainingArguments<T>& a, ThreadTeam
             start =
                 a.synchronised ? double(a.running_mean[c]) : a.statistics[2 * flat.channels + c];
         } else {
-            scratch.total(flat.channels, c, sum, squares);
-            start = double(origin[c]);
+            scratch.total(flat, c, sum, squares);
+            start = double(origin[c * flat.inner]);
         }
         const double offset = sum / count;
         const double spread = squares / count - offset * offset;
@@ -124,9 +124,9 @@ void batch_norm_training_flat(const BatchNormTrainingArguments<T>& a, ThreadTeam
             T(a.momentum * double(a.running_variance[c]) + (1 - a.momentum) * variance);
         double scale = 0, shift = 0;
         affine(a.gamma[c], a.beta[c], a.mean[c], a.inverse_deviation[c], scale, shift);
-        scratch.spread(0, flat.channels, c, scale);
-        scratch.spread(1, flat.channels, c, shift);
-        scratch.spread(2, flat.channels, c, mean);
+        scratch.spread(0, flat, c, scale);
+        scratch.spread(1, flat, c, shift);
+        scratch.spread(2, flat, c, mean);
     }
     const Normalise<T> normalise{
         a.src, a.residual, scratch.constant(2), scratch.constant(0), scratch.constant(1),
@@ -144,9 +144,9 @@ void batch_norm_inference_flat(const BatchNormInferenceArguments<T>& a, ThreadTe
     for (std::int64_t c = 0; c < flat.channels; ++c) {
         const double scale =
             double(a.gamma[c]) / std::sqrt(double(a.running_variance[c]) + a.epsilon);
-        scratch.spread(0, flat.channels, c, scale);
-        scratch.spread(1, flat.channels, c, double(a.beta[c]));
-        scratch.spread(2, flat.channels, c, double(a.running_mean[c]));
+        scratch.spread(0, flat, c, scale);
+        scratch.spread(1, flat, c, double(a.beta[c]));
+        scratch.spread(2, flat, c, double(a.running_mean[c]));
     }
     const Normalise<T> normalise{
         a.src, a.residual, scratch.constant(2), scratch.constant(0), scratch.constant(1),

@@ -36,17 +36,16 @@ struct Scratch {
         add_up_pieces(sums, 2 * period, team.pieces(flat.groups, flat.grain()), 2 * period, team);
     }
     /// Adds up the sums at the positions of a channel, always in the same order.
-    void total(std::int64_t channels, std::int64_t c, double& first, double& second) const {
+    void total(const Flat& flat, std::int64_t c, double& first, double& second) const {
         first = second = 0;
-        for (std::int64_t p = c; p < period; p += channels) {
+        flat.for_positions(c, [&](std::int64_t p) {
             first += first_sums(0)[p];
             second += second_sums(0)[p];
-        }
+        });
     }
     /// Gives every position of channel c the value.
-    void spread(int which, std::int64_t channels, std::int64_t c, double value) const {
-        for (std::int64_t p = c; p < period; p += channels)
-            constant(which)[p] = T(value);
+    void spread(int which, const Flat& flat, std::int64_t c, double value) const {
+        flat.for_positions(c, [&](std::int64_t p) { constant(which)[p] = T(value); });
     }
 };
 
@@ -110,12 +109,12 @@ DTNN_INLINE typename V::Vector passed(const A& a, const Scratch<T>& scratch, typ
 template <Passing passing, class A, class T>
 void spread_forward(const A& a, const Flat& flat, const Scratch<T>& scratch) {
     for (std::int64_t c = 0; c < flat.channels; ++c) {
-        scratch.spread(0, flat.channels, c, a.mean[c]);
+        scratch.spread(0, flat, c, a.mean[c]);
         if constexpr (passing == Passing::where_positive) {
             double scale = 0, shift = 0;
             affine(a.gamma[c], a.beta[c], a.mean[c], a.inverse_deviation[c], scale, shift);
-            scratch.spread(1, flat.channels, c, scale);
-            scratch.spread(2, flat.channels, c, shift);
+            scratch.spread(1, flat, c, scale);
+            scratch.spread(2, flat, c, shift);
         }
     }
 }
@@ -159,7 +158,7 @@ template <class A, class T>
 void total_gradients(const A& a, const Flat& flat, const Scratch<T>& scratch, std::int64_t c,
                      double& diff_beta, double& diff_gamma) {
     double products = 0;
-    scratch.total(flat.channels, c, diff_beta, products);
+    scratch.total(flat, c, diff_beta, products);
     diff_gamma = (products - rest_of<T>(a.mean[c]) * diff_beta) * double(a.inverse_deviation[c]);
 }
 
@@ -170,9 +169,9 @@ void spread_backward(const A& a, const Flat& flat, const Scratch<T>& scratch, st
     const auto inverse = double(a.inverse_deviation[c]);
     const double scale = double(a.gamma[c]) * inverse;
     const double of_distance = -scale * inverse * products / count;
-    scratch.spread(3, flat.channels, c, scale);
-    scratch.spread(4, flat.channels, c, of_distance);
-    scratch.spread(5, flat.channels, c, -scale * sum / count - rest_of<T>(a.mean[c]) * of_distance);
+    scratch.spread(3, flat, c, scale);
+    scratch.spread(4, flat, c, of_distance);
+    scratch.spread(5, flat, c, -scale * sum / count - rest_of<T>(a.mean[c]) * of_distance);
 }
 
 /// diff_src, and diff_residual where it is wanted, after spread_forward and spread_backward.

@@ -30,7 +30,7 @@ void batch_norm_sums_flat(const BatchNormSumsArguments<T>& a, ThreadTeam& team) 
     const Scratch<T> scratch(a.workspace, flat, team);
     const T* const origin = scratch.constant(0);
     for (std::int64_t c = 0; c < channels; ++c)
-        scratch.spread(0, channels, c, double(a.running_mean[c]));
+        scratch.spread(0, flat, c, double(a.running_mean[c]));
     scratch.sum(flat, team, [&](auto begin, auto end, auto piece) {
         add_terms<T>(flat, begin, end, scratch.first_sums(piece), scratch.second_sums(piece),
                      [&](auto lanes, std::int64_t i, std::int64_t p, auto& sum, auto& squares) {
@@ -42,7 +42,7 @@ void batch_norm_sums_flat(const BatchNormSumsArguments<T>& a, ThreadTeam& team) 
                      });
     });
     for (std::int64_t c = 0; c < channels; ++c)
-        scratch.total(channels, c, a.sums[c], a.sums[channels + c]);
+        scratch.total(flat, c, a.sums[c], a.sums[channels + c]);
 }
 
 namespace {

@@ -9,7 +9,7 @@ namespace {
 /// Elements that are worth a thread.
 constexpr std::int64_t kCopyGrain = 8192;
 std::int64_t copy_grain(std::int64_t elements) {
-    return elements >= kCopyGrain ? 1 : kCopyGrain / elements;
+    return elements >= kCopyGrain || elements < 1 ? 1 : kCopyGrain / elements;
 }
 
 template <class T>
@@ -20,10 +20,12 @@ DTNN_INLINE void copy_run(T* dst, const T* src, std::int64_t count) {
     });
 }
 
-/// The axis with the smallest stride among those of more than one element; 3 when there is none.
-int unit_axis(const std::array<std::int64_t, 4>& dims, const std::array<std::int64_t, 4>& strides) {
-    int axis = 3;
-    for (int candidate = 0; candidate < 4; ++candidate) {
+/// The axis with the smallest stride among those of more than one element; the last when there is
+/// none.
+int unit_axis(const CopyDims& dims, const CopyDims& strides) {
+    constexpr int kAxes = int(kMostCopyAxes);
+    int axis = kAxes - 1;
+    for (int candidate = 0; candidate < kAxes; ++candidate) {
         if (dims.data()[candidate] == 1) continue;
         if (dims.data()[axis] == 1 || strides.data()[candidate] < strides.data()[axis]) {
             axis = candidate;
@@ -41,25 +43,30 @@ void permute(const CopyArguments<T>& a, ThreadTeam& team) {
     const std::int64_t* const from = a.src_strides.data();
     const std::int64_t* const to = a.dst_strides.data();
     const int d = unit_axis(a.dims, a.dst_strides), s = unit_axis(a.dims, a.src_strides);
-    // The other axes, outermost in dst first; when d and s are one there is a third, of one pass.
-    int outer[3] = {-1, -1, -1};
+    // The other axes, outermost first.
+    int outer[kMostCopyAxes] = {};
     int count = 0;
-    for (int axis = 0; axis < 4; ++axis) {
-        if (axis != d && axis != s) outer[count++] = axis;
+    std::int64_t places = 1;
+    for (int axis = 0; axis < int(kMostCopyAxes); ++axis) {
+        if (axis == d || axis == s || dims[axis] == 1) continue;
+        outer[count++] = axis;
+        places *= dims[axis];
     }
-    const std::int64_t n0 = dims[outer[0]], n1 = dims[outer[1]];
-    const std::int64_t n2 = count == 3 ? dims[outer[2]] : 1;
     const std::int64_t block = dims[d] * (d == s ? 1 : dims[s]);
     constexpr std::int64_t kTile = 64 / std::int64_t(sizeof(T));
     const std::int64_t bands = d == s ? 1 : (dims[s] + kTile - 1) / kTile;
-    const std::int64_t units = n0 * n1 * n2 * bands;
+    const std::int64_t units = places * bands;
     team.for_pieces(units, copy_grain(block / bands + 1), [&](auto begin, auto end, int) {
         for (std::int64_t unit = begin; unit < end; ++unit) {
-            const std::int64_t band = unit % bands, i2 = unit / bands % n2;
-            const std::int64_t i1 = unit / bands / n2 % n1, i0 = unit / bands / n2 / n1;
-            const T* src = a.src + i0 * from[outer[0]] + i1 * from[outer[1]];
-            T* dst = a.dst + i0 * to[outer[0]] + i1 * to[outer[1]];
-            if (count == 3) src += i2 * from[outer[2]], dst += i2 * to[outer[2]];
+            const std::int64_t band = unit % bands;
+            std::int64_t place = unit / bands;
+            const T* src = a.src;
+            T* dst = a.dst;
+            for (int i = count; i-- > 0;) {
+                const std::int64_t extent = dims[outer[i]], at = place % extent;
+                place /= extent;
+                src += at * from[outer[i]], dst += at * to[outer[i]];
+            }
             if (d == s) {
                 copy_run(dst, src, dims[d]);
                 continue;
@@ -116,16 +123,41 @@ void rows_to_pixels_tiles(const CopyArguments<T>& a, ThreadTeam& team) {
 
 template <class T>
 void concat_channels_last(const ConcatArguments<T>& a, ThreadTeam& team) {
-    const std::int64_t pixels = a.batch * a.height * a.width;
-    team.for_pieces(pixels, copy_grain(a.channels), [&](auto begin, auto end, int) {
+    const std::int64_t line = a.whole.extent * a.whole.inner;
+    team.for_pieces(a.whole.outer, copy_grain(line), [&](auto begin, auto end, int) {
         std::int64_t first = 0;
         for (std::size_t p = 0; p < a.parts.size(); ++p) {
-            const ChannelPart<T>& part = a.parts.data()[p];
-            for (std::int64_t pixel = begin; pixel < end; ++pixel) {
-                copy_run(a.dst + pixel * a.channels + first, part.data + pixel * part.channels,
-                         part.channels);
-            }
-            first += part.channels;
+            const auto& part = a.parts.data()[p];
+            const std::int64_t length = part.view.extent * a.whole.inner;
+            for (std::int64_t o = begin; o < end; ++o)
+                copy_run(a.dst + o * line + first, part.data + o * length, length);
+            first += length;
+        }
+    });
+}
+
+template <class T>
+void slice_channels_last(const SliceArguments<T>& a, ThreadTeam& team) {
+    const std::int64_t inner = a.dst_view.inner, length = a.dst_view.extent * inner;
+    const std::int64_t whole = a.src_view.extent * inner;
+    team.for_pieces(a.dst_view.outer, copy_grain(length), [&](auto begin, auto end, int) {
+        for (std::int64_t o = begin; o < end; ++o)
+            copy_run(a.dst + o * length, a.src + o * whole + a.begin * inner, length);
+    });
+}
+
+template <class T>
+void slice_backward_channels_last(const SliceArguments<T>& a, ThreadTeam& team) {
+    const std::int64_t inner = a.dst_view.inner, length = a.src_view.extent * inner;
+    const std::int64_t whole = a.dst_view.extent * inner, before = a.begin * inner;
+    team.for_pieces(a.dst_view.outer, copy_grain(whole), [&](auto begin, auto end, int) {
+        for (std::int64_t o = begin; o < end; ++o) {
+            T* const line = a.dst + o * whole;
+            for (std::int64_t i = 0; i < before; ++i)
+                line[i] = 0;
+            copy_run(line + before, a.src + o * length, length);
+            for (std::int64_t i = before + length; i < whole; ++i)
+                line[i] = 0;
         }
     });
 }
@@ -136,5 +168,7 @@ DTNN_KERNEL(unflatten_tiles, CopyArguments)
 DTNN_KERNEL(pixels_to_rows_tiles, CopyArguments)
 DTNN_KERNEL(rows_to_pixels_tiles, CopyArguments)
 DTNN_KERNEL(concat_channels_last, ConcatArguments)
+DTNN_KERNEL(slice_channels_last, SliceArguments)
+DTNN_KERNEL(slice_backward_channels_last, SliceArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -6,7 +6,7 @@
 namespace dtnn::kernels::DTNN_ISA {
 namespace {
 
-/// Adds values that begin at channel `channel` to the sums of their channels.
+/// Adds values that begin at place `channel` to the sums of their places.
 template <class T>
 DTNN_INLINE void add_by_channel(const T* values, std::int64_t count, std::int64_t channel,
                                 double* sums, std::int64_t channels) {
@@ -35,27 +35,29 @@ DTNN_INLINE void add_by_channel(const T* values, std::int64_t count, std::int64_
 /// does not depend on the number of threads.
 template <class T>
 void elementwise_sums_chunked(const ElementwiseSumsArguments<T>& arguments, ThreadTeam& team) {
-    const std::int64_t count = arguments.terms.count, numbers = arguments.numbers;
-    const ElementwiseSumsCut cut = cut_elementwise_sums(count, numbers);
+    const std::int64_t count = arguments.terms.count, places = arguments.places();
+    const ElementwiseSumsCut cut = cut_elementwise_sums(count, places);
     fill_tiles(arguments.terms);
     team.for_pieces(cut.stretches, 1, [&](std::int64_t begin, std::int64_t end, int) {
         alignas(64) T stack[kStackDepth][kChunk<T>];
         for (std::int64_t stretch = begin; stretch < end; ++stretch) {
-            double* const sums = arguments.sums + stretch * numbers;
-            for (std::int64_t c = 0; c < numbers; ++c)
+            double* const sums = arguments.sums + stretch * places;
+            for (std::int64_t c = 0; c < places; ++c)
                 sums[c] = 0;
             const std::int64_t first = stretch * cut.length;
             const std::int64_t last = count - first < cut.length ? count : first + cut.length;
             for_values(arguments.terms, first, last, stack,
                        [&](const T* values, std::int64_t at, std::int64_t here) {
-                           add_by_channel(values, here, at % numbers, sums, numbers);
+                           add_by_channel(values, here, at % places, sums, places);
                        });
         }
     });
-    for (std::int64_t c = 0; c < numbers; ++c) {
+    for (std::int64_t c = 0; c < arguments.numbers; ++c) {
+        const std::int64_t first = c * arguments.channel_stride;
         double sum = 0;
-        for (std::int64_t stretch = 0; stretch < cut.stretches; ++stretch)
-            sum += arguments.sums[stretch * numbers + c];
+        for (std::int64_t place = first; place < first + arguments.channel_stride; ++place)
+            for (std::int64_t stretch = 0; stretch < cut.stretches; ++stretch)
+                sum += arguments.sums[stretch * places + place];
         arguments.dst[c] = T(sum);
     }
 }

@@ -163,11 +163,13 @@ template <class T>
 void fill_tiles(const ElementwiseArguments<T>& arguments) {
     T* tile = arguments.tiles;
     for (std::size_t s = 0; s < arguments.periods.size(); ++s) {
-        const std::int64_t numbers = arguments.periods.data()[s], all = tile_of(numbers);
+        const std::int64_t numbers = arguments.periods.data()[s];
+        const std::int64_t stride = numbers > 1 ? arguments.channel_stride : 1;
+        const std::int64_t all = tile_of(numbers, stride), places = numbers * stride;
         const T* const source = arguments.sources.data()[s];
-        for (std::int64_t i = 0; i < all; i += numbers)
-            for (std::int64_t c = 0; c < numbers && i + c < all; ++c)
-                tile[i + c] = source[c];
+        for (std::int64_t i = 0; i < all; i += places)
+            for (std::int64_t c = 0; c < places && i + c < all; ++c)
+                tile[i + c] = source[stride == 1 ? c : c / stride];
         tile += all;
     }
 }
@@ -190,13 +192,15 @@ DTNN_INLINE void for_stretches(const ElementwiseArguments<T>& arguments, std::in
         std::int64_t count = last - at < most ? last - at : most;
         const T* tile = arguments.tiles;
         for (std::size_t s = 0; s < tiled; ++s) {
-            const std::int64_t numbers = arguments.periods.data()[s], length = tile_of(numbers);
+            const std::int64_t numbers = arguments.periods.data()[s];
             sources[s] = given[s];
             if (numbers == 0) continue;
-            const std::int64_t channel = at % numbers;
-            sources[s] = (length > 0 ? tile : given[s]) + channel - at;
+            const std::int64_t stride = numbers > 1 ? arguments.channel_stride : 1;
+            const std::int64_t length = tile_of(numbers, stride), places = numbers * stride;
+            const std::int64_t place = at % places;
+            sources[s] = (length > 0 ? tile : given[s]) + place - at;
             // Numbers that are not repeated end with their row.
-            if (length == 0 && numbers - channel < count) count = numbers - channel;
+            if (length <= places && places - place < count) count = places - place;
             tile += length;
         }
         use(sources, at, count);

@@ -1,6 +1,6 @@
 #pragma once
-/// Walks over an image stored channels last as over one flat row of numbers in which every vector
-/// keeps to the same channels: batch_norm_workspace.hpp says how. For batch norm over a batch, and
+/// Walks over a tensor as over one flat row of numbers in which every vector keeps to the same
+/// channels: batch_norm_workspace.hpp says how. For batch norm over a batch, and
 /// for group norm over a sample.
 
 #include "kernels/cpu/simd.hpp"
@@ -11,18 +11,31 @@ namespace dtnn::kernels::DTNN_ISA {
 
 /// The flat image and its groups (batch_norm_workspace.hpp).
 struct Flat {
-    std::int64_t channels, rows, period, total, groups;
+    std::int64_t channels, rows;
+    std::int64_t inner;  ///< neighbours of one channel
+    std::int64_t period, total, groups;
 
     /// So many pixels of so many numbers.
-    Flat(std::int64_t width, std::int64_t pixels)
+    Flat(std::int64_t width, std::int64_t pixels, std::int64_t neighbours = 1)
         : channels(width),
           rows(pixels),
-          period(batch_norm_period(channels)),
+          inner(neighbours),
+          period(batch_norm_period(channels * inner)),
           total(channels * rows),
           groups((total + period - 1) / period) {}
 
     /// All pixels of the batch.
-    explicit Flat(const ImageLayout& image) : Flat(image.channels, image.pixels()) {}
+    explicit Flat(const ImageLayout& image)
+        : Flat(image.channels, image.pixels(), image.channels > 1 ? image.channel_stride : 1) {}
+
+    /// use(p) for the positions of a channel.
+    template <class Use>
+    DTNN_INLINE void for_positions(std::int64_t c, const Use& use) const {
+        for (std::int64_t p = c * inner; p < period; p += channels * inner) {
+            for (std::int64_t i = 0; i < inner; ++i)
+                use(p + i);
+        }
+    }
 
     /// Groups that are worth a thread.
     std::int64_t grain() const { return period >= 8192 ? 1 : 8192 / period; }

@@ -1,9 +1,10 @@
-/// Both forms of layer_norm normalise rows of numbers that lie side by side: a sample, or a pixel.
-/// gamma and beta lie in the order of the row.
+/// layer_norm over rows of numbers that lie side by side, a sample or a pixel, and over columns.
+/// gamma and beta lie in the order of the row or column.
 
 #include <cmath>
 
 #include "kernels/arguments/norm.hpp"
+#include "kernels/cpu/lines.hpp"
 #include "kernels/cpu/piece_sums.hpp"
 #include "kernels/cpu/row_sums.hpp"
 #include "kernels/workspace/norm.hpp"
@@ -14,16 +15,14 @@ namespace {
 struct Rows {
     std::int64_t rows, length;
 
-    Rows(const ImageLayout& image, bool along_channels)
-        : rows(along_channels ? image.pixels() : image.batch),
-          length(along_channels ? image.channels : image.channels * image.height * image.width) {}
+    explicit Rows(const AxisView& view) : rows(view.lines()), length(view.extent) {}
     /// Rows that are worth a thread.
     std::int64_t grain() const { return length >= 4096 ? 1 : 4096 / length; }
 };
 
 template <bool affine, class T>
 void forward(const LayerNormArguments<T>& a, ThreadTeam& team) {
-    const Rows all(a.src_layout, a.along_channels);
+    const Rows all(a.src_layout);
     const T *const gamma = a.gamma, *const beta = a.beta;
     team.for_pieces(all.rows, all.grain(), [&](auto begin, auto end, int) {
         for (std::int64_t row = begin; row < end; ++row) {
@@ -155,6 +154,95 @@ void rows_only(const LayerNormBackwardArguments<T>& a, const Rows& all, ThreadTe
     });
 }
 
+/// Two numbers of each column of a strip.
+template <class T>
+struct ColumnPairs {
+    alignas(64) T first[kStripLines];
+    alignas(64) T second[kStripLines];
+};
+
+/// Means and inverse deviations of the columns.
+template <class T>
+void measure(const LayerNormArguments<T>& a, const Strip& strip, ColumnPairs<T>& normal) {
+    const AxisView& view = a.src_layout;
+    const auto count = double(view.extent);
+    alignas(64) double means[kStripLines] = {}, squares[kStripLines] = {};
+    for_strip<T>(view, strip, [&](auto lanes, std::int64_t at, std::int64_t i) {
+        using V = decltype(lanes);
+        add_lanes(means, i, V::to_double(V::load(a.src + at)));
+    });
+    for (std::int64_t i = 0; i < strip.width; ++i)
+        means[i] /= count;
+    for_strip<T>(view, strip, [&](auto lanes, std::int64_t at, std::int64_t i) {
+        using V = decltype(lanes);
+        using D = Lanes<double, V::kLanes>;
+        const auto distance = V::to_double(V::load(a.src + at)) - D::load(means + i);
+        add_lanes(squares, i, distance * distance);
+    });
+    for (std::int64_t i = 0; i < strip.width; ++i) {
+        normal.first[i] = T(means[i]);
+        normal.second[i] = T(1 / std::sqrt(squares[i] / count + a.epsilon));
+    }
+    if (a.mean == nullptr) return;
+    for (std::int64_t i = 0; i < strip.width; ++i) {
+        a.mean[strip.first + i] = normal.first[i];
+        a.inverse_deviation[strip.first + i] = normal.second[i];
+    }
+}
+
+/// diff_gamma and diff_beta: a thread sums over all columns for a part of their numbers.
+template <class T>
+void sum_over_columns(const LayerNormBackwardArguments<T>& a, ThreadTeam& team) {
+    const AxisView& view = a.src_layout;
+    team.for_pieces(view.extent, line_grain(view.lines()), [&](auto begin, auto end, int) {
+        for (std::int64_t e = begin; e < end; ++e) {
+            double sums[2] = {};
+            for (std::int64_t o = 0; o < view.outer; ++o) {
+                const std::int64_t at = (o * view.extent + e) * view.inner, line = o * view.inner;
+                row_sums<T>(view.inner, sums, [&](auto lanes, std::int64_t i, auto& into) {
+                    using V = decltype(lanes);
+                    const auto d = V::to_double(V::load(a.diff_dst + at + i));
+                    const auto distance = V::load(a.src + at + i) - V::load(a.mean + line + i);
+                    into[0] += d * V::to_double(distance * V::load(a.inverse_deviation + line + i));
+                    into[1] += d;
+                });
+            }
+            a.diff_gamma[e] = T(sums[0]);
+            a.diff_beta[e] = T(sums[1]);
+        }
+    });
+}
+
+template <class T>
+void backward_columns(const LayerNormBackwardArguments<T>& a, const Strip& strip) {
+    const AxisView& view = a.src_layout;
+    const T* const mean = a.mean + strip.first;
+    const T* const inverse = a.inverse_deviation + strip.first;
+    const auto gamma_of = [&](std::int64_t at) {
+        return a.gamma != nullptr ? a.gamma[at / view.inner % view.extent] : T(1);
+    };
+    alignas(64) double sums[kStripLines] = {}, products[kStripLines] = {};
+    for_strip<T>(view, strip, [&](auto lanes, std::int64_t at, std::int64_t i) {
+        using V = decltype(lanes);
+        const auto g = V::load(a.diff_dst + at) * V::broadcast(gamma_of(at));
+        const auto xhat = (V::load(a.src + at) - V::load(mean + i)) * V::load(inverse + i);
+        add_lanes(sums, i, V::to_double(g));
+        add_lanes(products, i, V::to_double(g) * V::to_double(xhat));
+    });
+    ColumnPairs<T> means;
+    for (std::int64_t i = 0; i < strip.width; ++i) {
+        means.first[i] = T(sums[i] / double(view.extent));
+        means.second[i] = T(products[i] / double(view.extent));
+    }
+    for_strip<T>(view, strip, [&](auto lanes, std::int64_t at, std::int64_t i) {
+        using V = decltype(lanes);
+        const auto g = V::load(a.diff_dst + at) * V::broadcast(gamma_of(at));
+        const auto xhat = (V::load(a.src + at) - V::load(mean + i)) * V::load(inverse + i);
+        V::store(a.diff_src + at, V::load(inverse + i) * ((g - V::load(means.first + i)) -
+                                                          xhat * V::load(means.second + i)));
+    });
+}
+
 }  // namespace
 
 template <class T>
@@ -164,7 +252,7 @@ void layer_norm_rows(const LayerNormArguments<T>& a, ThreadTeam& team) {
 
 template <class T>
 void layer_norm_backward_rows(const LayerNormBackwardArguments<T>& a, ThreadTeam& team) {
-    const Rows all(a.src_layout, a.along_channels);
+    const Rows all(a.src_layout);
     if (a.gamma == nullptr) {
         rows_only<false>(a, all, team);
     } else if (all.length <= kLayerNormOwnSums) {
@@ -175,7 +263,34 @@ void layer_norm_backward_rows(const LayerNormBackwardArguments<T>& a, ThreadTeam
     }
 }
 
+template <class T>
+void layer_norm_columns(const LayerNormArguments<T>& a, ThreadTeam& team) {
+    const AxisView& view = a.src_layout;
+    for_strips(view, team, [&](const Strip& strip) {
+        ColumnPairs<T> normal;
+        measure(a, strip, normal);
+        for_strip<T>(view, strip, [&](auto lanes, std::int64_t at, std::int64_t i) {
+            using V = decltype(lanes);
+            auto y = (V::load(a.src + at) - V::load(normal.first + i)) * V::load(normal.second + i);
+            if (a.gamma != nullptr) {
+                const std::int64_t e = at / view.inner % view.extent;
+                y = y * V::broadcast(a.gamma[e]) + V::broadcast(a.beta[e]);
+            }
+            V::store(a.dst + at, y);
+        });
+    });
+}
+
+template <class T>
+void layer_norm_backward_columns(const LayerNormBackwardArguments<T>& a, ThreadTeam& team) {
+    // Before diff_src is written, which may lie on diff_dst.
+    if (a.gamma != nullptr) sum_over_columns(a, team);
+    for_strips(a.src_layout, team, [&](const Strip& strip) { backward_columns(a, strip); });
+}
+
 DTNN_KERNEL(layer_norm_rows, LayerNormArguments)
+DTNN_KERNEL(layer_norm_columns, LayerNormArguments)
 DTNN_KERNEL(layer_norm_backward_rows, LayerNormBackwardArguments)
+DTNN_KERNEL(layer_norm_backward_columns, LayerNormBackwardArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -4,8 +4,8 @@
 
 #include "kernels/arguments/resample.hpp"
 
-#include "kernels/cpu/simd.hpp"
-#include "kernels/thread_team.hpp"
+#include "kernels/cpu/lines.hpp"
+#include "kernels/cpu/row_sums.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 namespace {
@@ -68,23 +68,15 @@ template <class T>
 void resample(const ResampleArguments<T>& a, ThreadTeam& team) {
     const ImageLayout& in = a.src_layout;
     const ImageLayout& out = a.dst_layout;
-    // Channels [begin, end) of the result are there in the source.
-    const std::int64_t begin = a.channel_shift < 0 ? -a.channel_shift : 0;
-    const std::int64_t above = in.channels - a.channel_shift;
-    const std::int64_t end = above < out.channels ? above : out.channels;
     const std::int64_t rows = out.batch * out.height;
     const std::int64_t row_step = in.width * in.channels;
     team.for_pieces(rows, resample_grain(out.width * out.channels), [&](auto from, auto to, int) {
         for (std::int64_t row = from; row < to; ++row) {
             const Taps<T> y(a.y, row % out.height);
-            const T* const src =
-                a.src + row / out.height * in.height * row_step + begin + a.channel_shift;
+            const T* const src = a.src + row / out.height * in.height * row_step;
             T* dst = a.dst + row * out.width * out.channels;
             for (std::int64_t ow = 0; ow < out.width; ++ow, dst += out.channels) {
-                clear(dst, begin);
-                resample_pixel(y, Taps<T>(a.x, ow), src, row_step, in.channels, dst + begin,
-                               end - begin);
-                clear(dst + end, out.channels - end);
+                resample_pixel(y, Taps<T>(a.x, ow), src, row_step, in.channels, dst, out.channels);
             }
         }
     });
@@ -112,8 +104,6 @@ DTNN_INLINE void store_int32(std::int32_t* to, typename V::Ints value) {
         resample(a, team);                                                     \
     }                                                                          \
     DTNN_KERNEL(op##_channels_last, ResampleArguments)
-DTNN_RESAMPLE(slice)
-DTNN_RESAMPLE(slice_backward)
 DTNN_RESAMPLE(zero_pad2d)
 DTNN_RESAMPLE(zero_pad2d_backward)
 DTNN_RESAMPLE(upsample2d)
@@ -192,7 +182,24 @@ void adaptive_max_pool2d_backward_channels_last(const AdaptiveMaxBackwardArgumen
 
 template <class T>
 void channel_sums_channels_last(const ChannelSumsArguments<T>& a, ThreadTeam& team) {
-    const std::int64_t channels = a.src_layout.channels, pixels = a.src_layout.pixels();
+    const AxisView& view = a.src_view;
+    const std::int64_t channels = view.extent, pixels = view.lines();
+    if (view.inner > 1) {
+        team.for_pieces(channels, line_grain(pixels), [&](auto from, auto to, int) {
+            for (std::int64_t c = from; c < to; ++c) {
+                double sum[1] = {};
+                for (std::int64_t o = 0; o < view.outer; ++o) {
+                    const T* const src = a.src + (o * channels + c) * view.inner;
+                    row_sums<T>(view.inner, sum, [&](auto lanes, std::int64_t i, auto& sums) {
+                        using V = decltype(lanes);
+                        sums[0] += V::to_double(V::load(src + i));
+                    });
+                }
+                a.dst[c] = T(sum[0]);
+            }
+        });
+        return;
+    }
     // Rounding of the short sums stays small, and the long ones are in double.
     constexpr std::int64_t kTogether = 256;
     team.for_pieces(channels, 64, [&](auto from, auto to, int) {

@@ -2,7 +2,6 @@
 
 #include "kernels/arguments/batch_norm.hpp"
 #include "kernels/cuda/batch_norm_terms.hpp"
-#include "kernels/cuda/divider.hpp"
 #include "kernels/cuda/kernel.hpp"
 
 namespace dtnn::kernels::cuda {
@@ -14,10 +13,10 @@ struct NormalisedByChannel {
     const T *src, *residual;
     const Wide<T>* beta;
     const double *mean, *scale;
-    Divider channels;
+    DenseChannels shape;
 
     DTNN_DEVICE double at(std::int64_t i) const {
-        const std::int64_t c = channels.remainder(i);
+        const std::int64_t c = shape.channel_of(i);
         const double y = (double(src[i]) - mean[c]) * scale[c] + double(beta[c]);
         return residual != nullptr ? y + double(residual[i]) : y;
     }
@@ -113,15 +112,17 @@ void moments_of_source(const BatchNormTrainingArguments<T>& a, const ChannelMome
                        Sums<2>* of_chunks, const Launch& launch) {
     const T* const src = a.src;
     const std::int64_t channels = a.src_layout.channels, pixels = a.src_layout.pixels();
+    const DenseChannels shape(a.src_layout);
     reduce_columns<2>(
         launch, 1, pixels, channels, of_chunks,
         [=] DTNN_DEVICE(std::int64_t, std::int64_t pixel, std::int64_t c) {
-            const double distance = double(src[pixel * channels + c]) - double(src[c]);
+            const double distance =
+                double(src[shape.place(pixel, c)]) - double(src[shape.place(0, c)]);
             return Sums<2>{{distance, distance * distance}};
         },
         [=] DTNN_DEVICE(std::int64_t, std::int64_t c, const Sums<2>& sums) {
             const auto count = double(pixels);
-            moments.write(c, double(src[c]) + sums.of[0] / count,
+            moments.write(c, double(src[shape.place(0, c)]) + sums.of[0] / count,
                           variance_of(sums.of[0], sums.of[1], count));
         });
 }
@@ -147,7 +148,8 @@ void batch_norm_training_columns(const BatchNormTrainingArguments<T>& a, const L
     } else {
         moments_of_source(a, moments, reinterpret_cast<Sums<2>*>(scale + 2 * channels), launch);
     }
-    const NormalisedByChannel<T> of{a.src, a.residual, a.beta, a.mean, scale, Divider(channels)};
+    const NormalisedByChannel<T> of{a.src,  a.residual, a.beta,
+                                    a.mean, scale,      DenseChannels(a.src_layout)};
     const std::int64_t count = channels * a.src_layout.pixels();
     if (a.mask != nullptr) {
         write_normalised_and_mask(launch, of, count, a.relu, a.dst, a.mask);
@@ -168,14 +170,15 @@ void batch_norm_inference_columns(const BatchNormInferenceArguments<T>& a, const
         mean[c] = double(running_mean[c]);
         scale[c] = double(gamma[c]) / std::sqrt(double(variance[c]) + epsilon);
     });
-    const NormalisedByChannel<T> of{a.src, a.residual, a.beta, mean, scale, Divider(channels)};
+    const NormalisedByChannel<T> of{a.src, a.residual, a.beta,
+                                    mean,  scale,      DenseChannels(a.src_layout)};
     write_normalised(launch, of, channels * a.src_layout.pixels(), a.relu, a.dst);
 }
 
 template <class T>
 void batch_norm_backward_columns(const BatchNormBackwardArguments<T>& a, const Launch& launch) {
     const PassedGradient<T> gradient = passed_gradient(a);
-    const std::int64_t channels = gradient.channels, pixels = a.src_layout.pixels();
+    const std::int64_t channels = gradient.shape.channels(), pixels = a.src_layout.pixels();
     auto* const means = reinterpret_cast<Sums<2>*>(a.workspace);
     Wide<T>*const diff_gamma = a.diff_gamma, *const diff_beta = a.diff_beta;
     sum_gradients(

@@ -42,10 +42,11 @@ void batch_norm_sums_columns(const BatchNormSumsArguments<T>& a, const Launch& l
         });
         return;
     }
+    const DenseChannels shape(a.src_layout);
     reduce_columns<2>(
         launch, 1, pixels, channels, reinterpret_cast<Sums<2>*>(a.workspace),
         [=] DTNN_DEVICE(std::int64_t, std::int64_t pixel, std::int64_t c) {
-            const double distance = double(src[pixel * channels + c]) - double(running_mean[c]);
+            const double distance = double(src[shape.place(pixel, c)]) - double(running_mean[c]);
             return Sums<2>{{distance, distance * distance}};
         },
         [=] DTNN_DEVICE(std::int64_t, std::int64_t c, const Sums<2>& sums) {
@@ -58,7 +59,7 @@ void batch_norm_backward_sums_columns(const BatchNormBackwardSumsArguments<T>& a
                                       const Launch& launch) {
     const PassedGradient<T> gradient = passed_gradient(a);
     const std::int64_t pixels = a.src_layout.pixels();
-    const SumsOfRank<T> result{a.batch_weight, a.sums, gradient.channels, pixels};
+    const SumsOfRank<T> result{a.batch_weight, a.sums, gradient.shape.channels(), pixels};
     Wide<T>*const diff_gamma = a.diff_gamma, *const diff_beta = a.diff_beta;
     sum_gradients(launch, gradient, pixels, reinterpret_cast<Sums<2>*>(a.workspace),
                   [=] DTNN_DEVICE(std::int64_t, std::int64_t c, const Sums<2>& sums) {
@@ -72,7 +73,7 @@ template <class T>
 void batch_norm_backward_apply_each(const BatchNormBackwardApplyArguments<T>& a,
                                     const Launch& launch) {
     const PassedGradient<T> gradient = passed_gradient(a);
-    const std::int64_t channels = gradient.channels;
+    const std::int64_t channels = gradient.shape.channels();
     auto* const means = reinterpret_cast<Sums<2>*>(a.workspace);
     const double* const sums = a.sums;
     const Wide<T>* const batch_weight = a.batch_weight;

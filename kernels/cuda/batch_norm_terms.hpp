@@ -1,9 +1,8 @@
 #pragma once
-/// The terms that the gradients of batch norm share, of one rank and of all. Images are channels
-/// last: one flat row of pixels * channels numbers.
+/// The terms that the gradients of batch norm share, of one rank and of all.
 
 #include "kernels/arguments/batch_norm.hpp"
-#include "kernels/cuda/divider.hpp"
+#include "kernels/cuda/dense_channels.hpp"
 #include "kernels/cuda/reduce.hpp"
 
 namespace dtnn::kernels::cuda {
@@ -16,7 +15,7 @@ struct PassedGradient {
     const double* mean;
     const std::uint8_t* mask;
     bool relu;
-    std::int64_t channels;
+    DenseChannels shape;
 
     DTNN_DEVICE double normalised(std::int64_t i, std::int64_t c) const {
         return (double(src[i]) - mean[c]) * double(inverse_deviation[c]);
@@ -34,8 +33,8 @@ struct PassedGradient {
 
 template <class T>
 PassedGradient<T> passed_gradient(const BatchNormGradient<T>& a) {
-    return {a.src,  a.diff_dst, a.gamma, a.inverse_deviation,  a.beta,
-            a.mean, a.mask,     a.relu,  a.src_layout.channels};
+    return {a.src,  a.diff_dst, a.gamma, a.inverse_deviation,        a.beta,
+            a.mean, a.mask,     a.relu,  DenseChannels(a.src_layout)};
 }
 
 /// finish(0, channel, {sum of g, sum of g * xhat}).
@@ -43,9 +42,9 @@ template <class T, class Finish>
 void sum_gradients(const Launch& launch, const PassedGradient<T>& gradient, std::int64_t pixels,
                    Sums<2>* of_chunks, const Finish& finish) {
     reduce_columns<2>(
-        launch, 1, pixels, gradient.channels, of_chunks,
+        launch, 1, pixels, gradient.shape.channels(), of_chunks,
         [=] DTNN_DEVICE(std::int64_t, std::int64_t pixel, std::int64_t c) {
-            const std::int64_t i = pixel * gradient.channels + c;
+            const std::int64_t i = gradient.shape.place(pixel, c);
             const double xhat = gradient.normalised(i, c), g = gradient.passed(i, c, xhat);
             return Sums<2>{{g, g * xhat}};
         },
@@ -56,9 +55,8 @@ void sum_gradients(const Launch& launch, const PassedGradient<T>& gradient, std:
 template <class T>
 void write_gradients(const Launch& launch, const PassedGradient<T>& gradient, std::int64_t pixels,
                      const Sums<2>* means, T* diff_src, T* diff_residual) {
-    const Divider channels(gradient.channels);
-    launch.each(pixels * gradient.channels, [=] DTNN_DEVICE(std::int64_t i) {
-        const std::int64_t c = channels.remainder(i);
+    launch.each(pixels * gradient.shape.channels(), [=] DTNN_DEVICE(std::int64_t i) {
+        const std::int64_t c = gradient.shape.channel_of(i);
         const double xhat = gradient.normalised(i, c), g = gradient.passed(i, c, xhat);
         const double scale = double(gradient.gamma[c]) * double(gradient.inverse_deviation[c]);
         if (diff_residual != nullptr) diff_residual[i] = T(g);

@@ -2,7 +2,6 @@
 
 #include "kernels/arguments/copy.hpp"
 #include "kernels/cuda/divider.hpp"
-#include "kernels/cuda/image.hpp"
 #include "kernels/cuda/kernel.hpp"
 
 namespace dtnn::kernels::cuda {
@@ -15,13 +14,15 @@ struct CopyAxis {
 /// one axis.
 struct CopyAxes {
     CopyAxis of[4];
+    int more = 0;  ///< before them
+    CopyAxis before[kMostCopyAxes - 4];
 };
 
 template <class T>
 CopyAxes copy_axes_of(const CopyArguments<T>& a) {
-    CopyAxis axes[4];
+    CopyAxis axes[kMostCopyAxes];
     int count = 0, merged = 0;
-    for (std::size_t axis = 0; axis < 4; ++axis)
+    for (std::size_t axis = 0; axis < kMostCopyAxes; ++axis)
         if (a.dims[axis] > 1)
             axes[count++] = {a.dims[axis], a.src_strides[axis], a.dst_strides[axis]};
     std::sort(axes, axes + count,
@@ -37,7 +38,9 @@ CopyAxes copy_axes_of(const CopyArguments<T>& a) {
         }
     }
     CopyAxes result;
-    std::copy(axes, axes + merged, result.of + 4 - merged);
+    result.more = std::max(merged - 4, 0);
+    std::copy(axes, axes + result.more, result.before);
+    std::copy(axes + result.more, axes + merged, result.of + 4 - (merged - result.more));
     return result;
 }
 
@@ -109,15 +112,27 @@ void copy(const CopyArguments<T>& a, const Launch& launch) {
     int fastest = 3;
     for (int axis = 0; axis < 3; ++axis)
         if (axes.of[axis].extent > 1 && axes.of[axis].src < axes.of[fastest].src) fastest = axis;
-    if (fastest != 3 && axes.of[fastest].extent >= kLeastTile && axes.of[3].extent >= kLeastTile) {
+    if (axes.more == 0 && fastest != 3 && axes.of[fastest].extent >= kLeastTile &&
+        axes.of[3].extent >= kLeastTile) {
         copy_tiles(a, axes, fastest, launch);
         return;
     }
     const Divider first(axes.of[1].extent), second(axes.of[2].extent), third(axes.of[3].extent);
     launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) {
         const std::int64_t x = third.quotient(i), y = second.quotient(x), z = first.quotient(y);
-        const std::int64_t of[] = {z, y - z * first.by(), x - y * second.by(), i - x * third.by()};
+        std::int64_t of[] = {z, y - z * first.by(), x - y * second.by(), i - x * third.by()};
         std::int64_t from = 0, to = 0;
+        if (axes.more > 0) {
+            std::int64_t rest = z / axes.of[0].extent;
+            of[0] = z - rest * axes.of[0].extent;
+            for (int axis = axes.more; axis-- > 0;) {
+                const CopyAxis& outer = axes.before[axis];
+                const std::int64_t place = rest % outer.extent;
+                rest /= outer.extent;
+                from += place * outer.src;
+                to += place * outer.dst;
+            }
+        }
         for (int axis = 0; axis < 4; ++axis) {
             from += of[axis] * axes.of[axis].src;
             to += of[axis] * axes.of[axis].dst;
@@ -156,27 +171,70 @@ void pack_weights_each(const PackWeightsArguments<T>& a, const Launch& launch) {
 
 DTNN_CUDA_KERNEL_OF_VALUES(pack_weights_each, PackWeightsArguments)
 
+namespace {
+
+/// Element `at` of a view, counted as the destinations of devices mostly lie.
+struct PlaceAlong {
+    std::int64_t o, e, i;
+};
+struct Places {
+    Divider line, inner;
+
+    explicit Places(const AxisView& view) : line(view.extent * view.inner), inner(view.inner) {}
+    DTNN_DEVICE PlaceAlong operator()(std::int64_t at) const {
+        const std::int64_t o = line.quotient(at), rest = at - o * line.by();
+        const std::int64_t e = inner.quotient(rest);
+        return {o, e, rest - e * inner.by()};
+    }
+};
+
+}  // namespace
+
 template <class T>
 void concat_each(const ConcatArguments<T>& a, const Launch& launch) {
-    const ChannelPart<T>* const parts = launch.constant(a.parts);
-    ImageLayout image;
-    image.batch = a.batch, image.channels = a.channels;
-    image.height = a.height, image.width = a.width;
-    image.batch_stride = a.whole.batch_stride, image.channel_stride = a.whole.channel_stride;
-    image.row_stride = a.whole.row_stride, image.column_stride = a.whole.column_stride;
+    const auto* const parts = launch.constant(a.parts);
+    const AxisView whole = a.whole;
+    const Places places(whole);
     T* const dst = a.dst;
-    each_element(launch, image,
-                 [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
-                     const ChannelPart<T>* part = parts;
-                     std::int64_t channel = c;
-                     for (; channel >= part->channels; ++part)
-                         channel -= part->channels;
-                     dst[image.at(n, c, h, w)] =
-                         part->data[n * part->batch_stride + channel * part->channel_stride +
-                                    h * part->row_stride + w * part->column_stride];
-                 });
+    launch.each(whole.elements(), [=] DTNN_DEVICE(std::int64_t at) {
+        const PlaceAlong p = places(at);
+        const auto* part = parts;
+        std::int64_t e = p.e;
+        for (; e >= part->view.extent; ++part)
+            e -= part->view.extent;
+        dst[whole.at(p.o, p.e, p.i)] = part->data[part->view.at(p.o, e, p.i)];
+    });
+}
+
+template <class T>
+void slice_each(const SliceArguments<T>& a, const Launch& launch) {
+    const AxisView from = a.src_view, to = a.dst_view;
+    const Places places(to);
+    const std::int64_t begin = a.begin;
+    const T* const src = a.src;
+    T* const dst = a.dst;
+    launch.each(to.elements(), [=] DTNN_DEVICE(std::int64_t at) {
+        const PlaceAlong p = places(at);
+        dst[to.at(p.o, p.e, p.i)] = src[from.at(p.o, begin + p.e, p.i)];
+    });
+}
+
+template <class T>
+void slice_backward_each(const SliceArguments<T>& a, const Launch& launch) {
+    const AxisView from = a.src_view, to = a.dst_view;
+    const Places places(to);
+    const std::int64_t begin = a.begin;
+    const T* const src = a.src;
+    T* const dst = a.dst;
+    launch.each(to.elements(), [=] DTNN_DEVICE(std::int64_t at) {
+        const PlaceAlong p = places(at);
+        const std::int64_t e = p.e - begin;
+        dst[to.at(p.o, p.e, p.i)] = e >= 0 && e < from.extent ? src[from.at(p.o, e, p.i)] : T(0);
+    });
 }
 
 DTNN_CUDA_KERNEL_OF_VALUES(concat_each, ConcatArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(slice_each, SliceArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(slice_backward_each, SliceArguments)
 
 }  // namespace dtnn::kernels::cuda

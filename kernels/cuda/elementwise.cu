@@ -145,16 +145,18 @@ void evaluate_mean(const ElementwiseMeanArguments<T>& a, const Launch& launch) {
         });
 }
 
-/// The image lies channels last where the sums are by channel.
+/// Neighbouring threads have neighbouring channels.
 template <int kDepth, class T>
 void evaluate_sums(const ElementwiseSumsArguments<T>& a, const Launch& launch) {
     const auto terms = terms_of<kDepth>(a.terms, launch);
-    const std::int64_t numbers = a.numbers;
+    const std::int64_t numbers = a.numbers, stride = a.channel_stride;
     Wide<T>* const dst = a.dst;
     reduce_columns<1>(
         launch, 1, a.terms.count / numbers, numbers, reinterpret_cast<Sums<1>*>(a.sums),
         [=] DTNN_DEVICE(std::int64_t, std::int64_t row, std::int64_t c) {
-            return Sums<1>{{double(terms.at(row * numbers + c))}};
+            const std::int64_t outer = stride == 1 ? row : row / stride;
+            const std::int64_t inner = row - outer * stride;
+            return Sums<1>{{double(terms.at((outer * numbers + c) * stride + inner))}};
         },
         [=] DTNN_DEVICE(std::int64_t, std::int64_t c, const Sums<1>& sums) {
             dst[c] = Wide<T>(sums.of[0]);

@@ -31,21 +31,17 @@ struct GroupedSamples {
     }
 };
 
-GroupedSamples grouped_samples(const ImageLayout& image, std::int64_t groups,
-                               bool gamma_of_sample) {
-    return {image.batch, image.height * image.width, image.channels, groups, gamma_of_sample};
+GroupedSamples grouped_samples(const ImageLayout& image, std::int64_t groups) {
+    return {image.batch, image.height * image.width, image.channels, groups, false};
 }
 
-/// Rows of `length` numbers that layer_norm normalises together, or that are too long for it.
-struct LayerRows {
-    std::int64_t rows, length;
-    bool too_long;
-};
-
-LayerRows layer_rows(const ImageLayout& image, bool along_channels) {
-    if (along_channels) return {image.pixels(), image.channels, false};
-    const std::int64_t length = image.channels * image.height * image.width;
-    return {image.batch, length, length > kLongestNormRow};
+/// Lines too long for a group of threads, as samples of one group.
+bool too_long(const AxisView& lines) {
+    return lines.inner == 1 && lines.extent > kLongestNormRow;
+}
+template <class Arguments>
+GroupedSamples long_lines(const Arguments& a) {
+    return {a.src_layout.outer, a.src_layout.extent / a.channels, a.channels, 1, true};
 }
 
 /// Mean and inverse deviation of sums of distances from an origin and of their squares. An origin
@@ -85,21 +81,22 @@ auto norm_forward(const Arguments& a) {
 }
 
 template <class T>
-void normalise_rows(const Launch& launch, const NormForward<T>& of, std::int64_t rows,
-                    std::int64_t length) {
+void normalise_lines(const Launch& launch, const NormForward<T>& of, const AxisView& lines) {
     sum_rows<2>(
-        launch, rows, length,
+        launch, lines.lines(), lines.extent,
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t k) {
-            const std::int64_t first = row * length;
-            const double distance = double(of.src[first + k]) - double(of.src[first]);
+            const std::int64_t first = lines.begin_of(row);
+            const double distance =
+                double(of.src[first + k * lines.stride]) - double(of.src[first]);
             return Sums<2>{{distance, distance * distance}};
         },
         [=] DTNN_DEVICE(std::int64_t row, Sums<2> & sums) {
-            sums = normal_of(sums, double(of.src[row * length]), double(length), of.epsilon);
+            sums = normal_of(sums, double(of.src[lines.begin_of(row)]), double(lines.extent),
+                             of.epsilon);
             of.keep(row, sums);
         },
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t k, const Sums<2>& normal) {
-            of.write(row * length + k, k, normal);
+            of.write(lines.begin_of(row) + k * lines.stride, k, normal);
         });
 }
 
@@ -177,31 +174,32 @@ auto norm_backward(const Arguments& a) {
                            a.gamma, a.diff_src, a.diff_gamma, a.diff_beta};
 }
 
-/// The gradients of the gammas and betas that the rows share, each its own.
+/// The gradients of the gammas and betas that the lines share, each its own.
 template <class T>
-void gamma_gradients_of_rows(const Launch& launch, const NormBackward<T>& of, std::int64_t rows,
-                             std::int64_t length, Sums<2>* of_chunks) {
+void gamma_gradients_of_lines(const Launch& launch, const NormBackward<T>& of,
+                              const AxisView& lines, Sums<2>* of_chunks) {
     reduce_columns<2>(
-        launch, 1, rows, length, of_chunks,
+        launch, 1, lines.lines(), lines.extent, of_chunks,
         [=] DTNN_DEVICE(std::int64_t, std::int64_t row, std::int64_t k) {
-            return of.own_terms(row * length + k, row);
+            return of.own_terms(lines.begin_of(row) + k * lines.stride, row);
         },
         [=] DTNN_DEVICE(std::int64_t, std::int64_t k, const Sums<2>& sums) { of.keep(k, sums); });
 }
 
 template <class T>
-void source_gradients_of_rows(const Launch& launch, const NormBackward<T>& of, std::int64_t rows,
-                              std::int64_t length) {
+void source_gradients_of_lines(const Launch& launch, const NormBackward<T>& of,
+                               const AxisView& lines) {
     sum_rows<2>(
-        launch, rows, length,
+        launch, lines.lines(), lines.extent,
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t k) {
-            return of.terms(row * length + k, k, row);
+            return of.terms(lines.begin_of(row) + k * lines.stride, k, row);
         },
         [=] DTNN_DEVICE(std::int64_t, Sums<2> & sums) {
-            sums = Sums<2>{{sums.of[0] / double(length), sums.of[1] / double(length)}};
+            const auto count = double(lines.extent);
+            sums = Sums<2>{{sums.of[0] / count, sums.of[1] / count}};
         },
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t k, const Sums<2>& means) {
-            of.write(row * length + k, k, row, means);
+            of.write(lines.begin_of(row) + k * lines.stride, k, row, means);
         });
 }
 
@@ -256,39 +254,34 @@ void gradients_of_groups(const Launch& launch, const NormBackward<T>& of,
 
 template <class T>
 void layer_norm_rows(const LayerNormArguments<T>& a, const Launch& launch) {
-    const LayerRows rows = layer_rows(a.src_layout, a.along_channels);
-    if (rows.too_long) {
-        normalise_groups(launch, norm_forward(a), grouped_samples(a.src_layout, 1, true),
-                         a.workspace);
+    if (too_long(a.src_layout)) {
+        normalise_groups(launch, norm_forward(a), long_lines(a), a.workspace);
     } else {
-        normalise_rows(launch, norm_forward(a), rows.rows, rows.length);
+        normalise_lines(launch, norm_forward(a), a.src_layout);
     }
 }
 
 // gamma's gradient reads all of diff_dst before diff_src is written, which may lie on it.
 template <class T>
 void layer_norm_backward_rows(const LayerNormBackwardArguments<T>& a, const Launch& launch) {
-    const LayerRows rows = layer_rows(a.src_layout, a.along_channels);
     const NormBackward<T> of = norm_backward(a);
     if (a.gamma != nullptr)
-        gamma_gradients_of_rows(launch, of, rows.rows, rows.length,
-                                reinterpret_cast<Sums<2>*>(a.workspace));
-    if (rows.too_long) {
-        gradients_of_groups(launch, of, grouped_samples(a.src_layout, 1, true), a.workspace);
+        gamma_gradients_of_lines(launch, of, a.src_layout, reinterpret_cast<Sums<2>*>(a.workspace));
+    if (too_long(a.src_layout)) {
+        gradients_of_groups(launch, of, long_lines(a), a.workspace);
     } else {
-        source_gradients_of_rows(launch, of, rows.rows, rows.length);
+        source_gradients_of_lines(launch, of, a.src_layout);
     }
 }
 
 template <class T>
 void group_norm_columns(const GroupNormArguments<T>& a, const Launch& launch) {
-    normalise_groups(launch, norm_forward(a), grouped_samples(a.src_layout, a.groups, false),
-                     a.workspace);
+    normalise_groups(launch, norm_forward(a), grouped_samples(a.src_layout, a.groups), a.workspace);
 }
 
 template <class T>
 void group_norm_backward_columns(const GroupNormBackwardArguments<T>& a, const Launch& launch) {
-    gradients_of_groups(launch, norm_backward(a), grouped_samples(a.src_layout, a.groups, false),
+    gradients_of_groups(launch, norm_backward(a), grouped_samples(a.src_layout, a.groups),
                         a.workspace);
 }
 

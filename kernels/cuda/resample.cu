@@ -29,16 +29,13 @@ template <class T>
 void resample(const ResampleArguments<T>& a, const Launch& launch) {
     const TapAxis<T> rows = tap_axis_of(a.y, launch), columns = tap_axis_of(a.x, launch);
     const ImageLayout from = a.src_layout, to = a.dst_layout;
-    const std::int64_t shift = a.channel_shift;
     const T* const src = a.src;
     T* const dst = a.dst;
     over_windows<double>(
         launch, to, rows, columns,
         [=] DTNN_DEVICE(double& sum, const WindowCell& at) {
-            const std::int64_t channel = at.c + shift;
-            if (channel < 0 || channel >= from.channels) return;
             sum += double(rows.weight[at.i]) * double(columns.weight[at.j]) *
-                   double(src[from.at(at.n, channel, at.h, at.w)]);
+                   double(src[from.at(at.n, at.c, at.h, at.w)]);
         },
         [=] DTNN_DEVICE(double& sum, const double& more) { sum += more; },
         [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x,
@@ -53,8 +50,6 @@ void resample(const ResampleArguments<T>& a, const Launch& launch) {
         resample(a, launch);                                              \
     }                                                                     \
     DTNN_CUDA_KERNEL_OF_VALUES(op##_taps, ResampleArguments)
-DTNN_RESAMPLE(slice)
-DTNN_RESAMPLE(slice_backward)
 DTNN_RESAMPLE(zero_pad2d)
 DTNN_RESAMPLE(zero_pad2d_backward)
 DTNN_RESAMPLE(upsample2d)

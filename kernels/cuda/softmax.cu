@@ -13,23 +13,24 @@ namespace {
 template <class T, class Prepare, class Value>
 void of_exponentials(const SoftmaxArguments<T>& a, const Launch& launch, const Prepare& prepare,
                      const Value& value) {
-    const std::int64_t channels = a.src_layout.channels;
+    const AxisView view = a.src_view;
     const T* const src = a.src;
     T* const dst = a.dst;
     fold_rows<Largest, Sums<1>>(
-        launch, a.src_layout.pixels(), channels,
+        launch, view.lines(), view.extent,
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t c) {
-            return Largest{double(src[row * channels + c])};
+            return Largest{double(src[view.begin_of(row) + c * view.stride])};
         },
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t c, const Largest& largest) {
-            return Sums<1>{{std::exp(double(src[row * channels + c]) - largest.value)}};
+            return Sums<1>{
+                {std::exp(double(src[view.begin_of(row) + c * view.stride]) - largest.value)}};
         },
         [=] DTNN_DEVICE(std::int64_t, const Largest&, Sums<1>& sum) {
             sum.of[0] = prepare(sum.of[0]);
         },
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t c, const Largest& largest,
                         const Sums<1>& sum) {
-            const std::int64_t i = row * channels + c;
+            const std::int64_t i = view.begin_of(row) + c * view.stride;
             dst[i] = T(value(double(src[i]) - largest.value, sum.of[0]));
         });
 }
@@ -52,35 +53,35 @@ void log_softmax_rows(const SoftmaxArguments<T>& a, const Launch& launch) {
 
 template <class T>
 void softmax_backward_rows(const SoftmaxBackwardArguments<T>& a, const Launch& launch) {
-    const std::int64_t channels = a.kept_layout.channels;
+    const AxisView view = a.kept_view;
     const T *const kept = a.kept, *const diff_dst = a.diff_dst;
     T* const diff_src = a.diff_src;
     sum_rows<1>(
-        launch, a.kept_layout.pixels(), channels,
+        launch, view.lines(), view.extent,
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t c) {
-            const std::int64_t i = row * channels + c;
+            const std::int64_t i = view.begin_of(row) + c * view.stride;
             return Sums<1>{{double(kept[i]) * double(diff_dst[i])}};
         },
         [=] DTNN_DEVICE(std::int64_t, Sums<1>&) {},
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t c, const Sums<1>& dot) {
-            const std::int64_t i = row * channels + c;
+            const std::int64_t i = view.begin_of(row) + c * view.stride;
             diff_src[i] = T(double(kept[i]) * (double(diff_dst[i]) - dot.of[0]));
         });
 }
 
 template <class T>
 void log_softmax_backward_rows(const SoftmaxBackwardArguments<T>& a, const Launch& launch) {
-    const std::int64_t channels = a.kept_layout.channels;
+    const AxisView view = a.kept_view;
     const T *const kept = a.kept, *const diff_dst = a.diff_dst;
     T* const diff_src = a.diff_src;
     sum_rows<1>(
-        launch, a.kept_layout.pixels(), channels,
+        launch, view.lines(), view.extent,
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t c) {
-            return Sums<1>{{double(diff_dst[row * channels + c])}};
+            return Sums<1>{{double(diff_dst[view.begin_of(row) + c * view.stride])}};
         },
         [=] DTNN_DEVICE(std::int64_t, Sums<1>&) {},
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t c, const Sums<1>& sum) {
-            const std::int64_t i = row * channels + c;
+            const std::int64_t i = view.begin_of(row) + c * view.stride;
             diff_src[i] = T(double(diff_dst[i]) - std::exp(double(kept[i])) * sum.of[0]);
         });
 }

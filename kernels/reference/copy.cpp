@@ -1,49 +1,38 @@
 #include "kernels/arguments/copy.hpp"
 
+#include "kernels/reference/axis_walk.hpp"
 #include "kernels/reference/reference.hpp"
 #include "kernels/thread_team.hpp"
 
 namespace dtnn::kernels::reference {
 namespace {
 
+/// Axes [axis, kMostCopyAxes) from src[from] on.
 template <class T>
-void copy(const CopyArguments<T>& a) {
-    const auto place = [](const std::array<std::int64_t, 4>& strides, auto i, auto j, auto k,
-                          auto l) {
-        return i * strides[0] + j * strides[1] + k * strides[2] + l * strides[3];
-    };
-    for (std::int64_t i = 0; i < a.dims[0]; ++i) {
-        for (std::int64_t j = 0; j < a.dims[1]; ++j) {
-            for (std::int64_t k = 0; k < a.dims[2]; ++k) {
-                for (std::int64_t l = 0; l < a.dims[3]; ++l) {
-                    a.dst[place(a.dst_strides, i, j, k, l)] =
-                        a.src[place(a.src_strides, i, j, k, l)];
-                }
-            }
-        }
+void copy_axes(const CopyArguments<T>& a, std::size_t axis, std::int64_t from, std::int64_t to) {
+    if (axis == kMostCopyAxes) {
+        a.dst[to] = a.src[from];
+        return;
     }
+    for (std::int64_t i = 0; i < a.dims[axis]; ++i)
+        copy_axes(a, axis + 1, from + i * a.src_strides[axis], to + i * a.dst_strides[axis]);
 }
 
-/// Channels [0, count) of `from`, starting at its channel `first_from`, to those of `to` at
-/// `first_to`.
 template <class T>
-void copy_channels(const ChannelPart<T>& from, const T* src, std::int64_t first_from,
-                   const ChannelPart<T>& to, T* dst, std::int64_t first_to, std::int64_t count,
-                   std::int64_t batch, std::int64_t height, std::int64_t width) {
-    const auto place = [](const ChannelPart<T>& part, auto n, auto c, auto h, auto w) {
-        return n * part.batch_stride + c * part.channel_stride + h * part.row_stride +
-               w * part.column_stride;
-    };
-    for (std::int64_t n = 0; n < batch; ++n) {
-        for (std::int64_t c = 0; c < count; ++c) {
-            for (std::int64_t h = 0; h < height; ++h) {
-                for (std::int64_t w = 0; w < width; ++w) {
-                    dst[place(to, n, first_to + c, h, w)] =
-                        src[place(from, n, first_from + c, h, w)];
-                }
-            }
-        }
-    }
+void copy(const CopyArguments<T>& a) {
+    if (!a.same_order) return copy_axes(a, 0, 0, 0);
+    for (std::int64_t i = 0; i < a.count; ++i)
+        a.dst[i] = a.src[i];
+}
+
+/// Elements [0, count) of `from`'s lines, from `first_from` on, to those of `to` at `first_to`.
+template <class T>
+void copy_lines(const AxisView& from, const T* src, std::int64_t first_from, const AxisView& to,
+                T* dst, std::int64_t first_to, std::int64_t count) {
+    for_lines(to, [&](auto o, auto i) {
+        for (std::int64_t e = 0; e < count; ++e)
+            dst[to.at(o, first_to + e, i)] = src[from.at(o, first_from + e, i)];
+    });
 }
 
 }  // namespace
@@ -87,11 +76,22 @@ void pack_weights_reference(const PackWeightsArguments<T>& a, ThreadTeam& team) 
 template <class T>
 void concat_reference(const ConcatArguments<T>& a, ThreadTeam&) {
     std::int64_t first = 0;
-    for (const ChannelPart<T>& part : a.parts) {
-        copy_channels(part, part.data, 0, a.whole, a.dst, first, part.channels, a.batch, a.height,
-                      a.width);
-        first += part.channels;
+    for (const auto& part : a.parts) {
+        copy_lines(part.view, part.data, 0, a.whole, a.dst, first, part.view.extent);
+        first += part.view.extent;
     }
+}
+
+template <class T>
+void slice_reference(const SliceArguments<T>& a, ThreadTeam&) {
+    copy_lines(a.src_view, a.src, a.begin, a.dst_view, a.dst, 0, a.dst_view.extent);
+}
+
+template <class T>
+void slice_backward_reference(const SliceArguments<T>& a, ThreadTeam&) {
+    for (std::int64_t i = 0; i < a.dst_view.elements(); ++i)
+        a.dst[i] = 0;
+    copy_lines(a.src_view, a.src, 0, a.dst_view, a.dst, a.begin, a.src_view.extent);
 }
 
 DTNN_REFERENCE(reorder, CopyArguments)
@@ -101,5 +101,7 @@ DTNN_REFERENCE(pixels_to_rows, CopyArguments)
 DTNN_REFERENCE(rows_to_pixels, CopyArguments)
 DTNN_REFERENCE(pack_weights, PackWeightsArguments)
 DTNN_REFERENCE(concat, ConcatArguments)
+DTNN_REFERENCE(slice, SliceArguments)
+DTNN_REFERENCE(slice_backward, SliceArguments)
 
 }  // namespace dtnn::kernels::reference

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "kernels/reference/axis_walk.hpp"
 #include "kernels/reference/image_walk.hpp"
 #include "kernels/reference/reference.hpp"
 
@@ -23,11 +24,9 @@ void for_taps(const AxisTaps<T>& y, const AxisTaps<T>& x, std::int64_t h, std::i
 template <class T>
 void resample(const ResampleArguments<T>& a) {
     for_each(a.dst_layout, [&](auto n, auto c, auto h, auto w) {
-        const std::int64_t channel = c + a.channel_shift;
-        const bool inside = channel >= 0 && channel < a.src_layout.channels;
         double sum = 0;
         for_taps(a.y, a.x, h, w, [&](auto i, auto j, double weight) {
-            if (inside) sum += weight * double(a.src[a.src_layout.at(n, channel, i, j)]);
+            sum += weight * double(a.src[a.src_layout.at(n, c, i, j)]);
         });
         a.dst[a.dst_layout.at(n, c, h, w)] = T(sum);
     });
@@ -41,8 +40,6 @@ void resample(const ResampleArguments<T>& a) {
         resample(a);                                                  \
     }                                                                 \
     DTNN_REFERENCE(op, ResampleArguments)
-DTNN_RESAMPLE(slice)
-DTNN_RESAMPLE(slice_backward)
 DTNN_RESAMPLE(zero_pad2d)
 DTNN_RESAMPLE(zero_pad2d_backward)
 DTNN_RESAMPLE(upsample2d)
@@ -82,11 +79,10 @@ void adaptive_max_pool2d_backward_reference(const AdaptiveMaxBackwardArguments<T
 
 template <class T>
 void channel_sums_reference(const ChannelSumsArguments<T>& a, ThreadTeam&) {
-    const ImageLayout& image = a.src_layout;
-    for (std::int64_t c = 0; c < image.channels; ++c) {
+    const AxisView& view = a.src_view;
+    for (std::int64_t c = 0; c < view.extent; ++c) {
         double sum = 0;
-        for_pixels(image,
-                   [&](auto n, auto h, auto w) { sum += double(a.src[image.at(n, c, h, w)]); });
+        for_lines(view, [&](auto o, auto i) { sum += double(a.src[view.at(o, c, i)]); });
         a.dst[c] = T(sum);
     }
 }

@@ -2,77 +2,73 @@
 
 #include <cmath>
 
-#include "kernels/reference/image_walk.hpp"
+#include "kernels/reference/axis_walk.hpp"
 #include "kernels/reference/reference.hpp"
 
 namespace dtnn::kernels::reference {
 
 template <class T>
 void softmax_reference(const SoftmaxArguments<T>& a, ThreadTeam&) {
-    const ImageLayout& image = a.src_layout;
-    for_pixels(image, [&](auto n, auto h, auto w) {
-        T largest = a.src[image.at(n, 0, h, w)];
-        for (std::int64_t c = 1; c < image.channels; ++c) {
-            const T value = a.src[image.at(n, c, h, w)];
+    const AxisView& from = a.src_view;
+    for_lines(from, [&](auto o, auto i) {
+        T largest = a.src[from.at(o, 0, i)];
+        for (std::int64_t c = 1; c < from.extent; ++c) {
+            const T value = a.src[from.at(o, c, i)];
             if (value > largest) largest = value;
         }
         double sum = 0;
-        for (std::int64_t c = 0; c < image.channels; ++c) {
-            sum += std::exp(double(a.src[image.at(n, c, h, w)]) - double(largest));
+        for (std::int64_t c = 0; c < from.extent; ++c) {
+            sum += std::exp(double(a.src[from.at(o, c, i)]) - double(largest));
         }
-        for (std::int64_t c = 0; c < image.channels; ++c) {
-            a.dst[a.dst_layout.at(n, c, h, w)] =
-                T(std::exp(double(a.src[image.at(n, c, h, w)]) - double(largest)) / sum);
+        for (std::int64_t c = 0; c < from.extent; ++c) {
+            a.dst[a.dst_view.at(o, c, i)] =
+                T(std::exp(double(a.src[from.at(o, c, i)]) - double(largest)) / sum);
         }
     });
 }
 
 template <class T>
 void softmax_backward_reference(const SoftmaxBackwardArguments<T>& a, ThreadTeam&) {
-    const ImageLayout& image = a.kept_layout;
-    for_pixels(image, [&](auto n, auto h, auto w) {
-        const auto y = [&](auto c) { return double(a.kept[image.at(n, c, h, w)]); };
-        const auto diff = [&](auto c) {
-            return double(a.diff_dst[a.diff_dst_layout.at(n, c, h, w)]);
-        };
+    const AxisView& from = a.kept_view;
+    for_lines(from, [&](auto o, auto i) {
+        const auto y = [&](auto c) { return double(a.kept[from.at(o, c, i)]); };
+        const auto diff = [&](auto c) { return double(a.diff_dst[a.diff_dst_view.at(o, c, i)]); };
         double dot = 0;
-        for (std::int64_t c = 0; c < image.channels; ++c)
+        for (std::int64_t c = 0; c < from.extent; ++c)
             dot += y(c) * diff(c);
-        for (std::int64_t c = 0; c < image.channels; ++c) {
-            a.diff_src[a.diff_src_layout.at(n, c, h, w)] = T(y(c) * (diff(c) - dot));
+        for (std::int64_t c = 0; c < from.extent; ++c) {
+            a.diff_src[a.diff_src_view.at(o, c, i)] = T(y(c) * (diff(c) - dot));
         }
     });
 }
 
 template <class T>
 void log_softmax_reference(const SoftmaxArguments<T>& a, ThreadTeam&) {
-    const ImageLayout& image = a.src_layout;
-    for_pixels(image, [&](auto n, auto h, auto w) {
-        const auto x = [&](auto c) { return double(a.src[image.at(n, c, h, w)]); };
+    const AxisView& from = a.src_view;
+    for_lines(from, [&](auto o, auto i) {
+        const auto x = [&](auto c) { return double(a.src[from.at(o, c, i)]); };
         double largest = x(0), sum = 0;
-        for (std::int64_t c = 1; c < image.channels; ++c)
+        for (std::int64_t c = 1; c < from.extent; ++c)
             largest = x(c) > largest ? x(c) : largest;
-        for (std::int64_t c = 0; c < image.channels; ++c)
+        for (std::int64_t c = 0; c < from.extent; ++c)
             sum += std::exp(x(c) - largest);
         const double logarithm = std::log(sum);
-        for (std::int64_t c = 0; c < image.channels; ++c)
-            a.dst[a.dst_layout.at(n, c, h, w)] = T((x(c) - largest) - logarithm);
+        for (std::int64_t c = 0; c < from.extent; ++c)
+            a.dst[a.dst_view.at(o, c, i)] = T((x(c) - largest) - logarithm);
     });
 }
 
 template <class T>
 void log_softmax_backward_reference(const SoftmaxBackwardArguments<T>& a, ThreadTeam&) {
-    const ImageLayout& image = a.kept_layout;
-    for_pixels(image, [&](auto n, auto h, auto w) {
-        const auto diff = [&](auto c) {
-            return double(a.diff_dst[a.diff_dst_layout.at(n, c, h, w)]);
-        };
+    const AxisView& from = a.kept_view;
+    for_lines(from, [&](auto o, auto i) {
+        const auto diff = [&](auto c) { return double(a.diff_dst[a.diff_dst_view.at(o, c, i)]); };
         double sum = 0;
-        for (std::int64_t c = 0; c < image.channels; ++c)
+        for (std::int64_t c = 0; c < from.extent; ++c)
             sum += diff(c);
-        for (std::int64_t c = 0; c < image.channels; ++c) {
-            const double p = std::exp(double(a.kept[image.at(n, c, h, w)]));
-            a.diff_src[a.diff_src_layout.at(n, c, h, w)] = T(diff(c) - p * sum);
+        for (std::int64_t c = 0; c < from.extent; ++c) {
+            const double p = std::exp(double(a.kept[from.at(o, c, i)]));
+            a.diff_src[a.diff_src_view.at(o, c, i)] = T(diff(c) - p * sum);
         }
     });
 }

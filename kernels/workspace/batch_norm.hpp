@@ -5,7 +5,8 @@
 /// Channels last, an image is one flat row of pixels * channels numbers. The kernels walk it in
 /// groups of `period` elements, a multiple of the channels and of 16: so that every vector of a
 /// group, also with few or odd channels, meets the same channels in every group, and constants per
-/// position need no index arithmetic.
+/// position need no index arithmetic. Where a channel has several neighbours, all of them count as
+/// channels here.
 
 #include <cstdint>
 

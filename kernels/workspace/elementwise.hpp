@@ -8,12 +8,15 @@
 namespace dtnn::kernels {
 
 /// Elements of a stretch. Sources of fewer numbers are repeated in the workspace until a stretch
-/// that begins at any of them finds all of its own.
+/// that begins at any of them finds all of its own; where a channel has `stride` neighbours, each
+/// number is there as often.
 inline constexpr std::int64_t kTile = 1024;
 inline constexpr std::size_t kMostTiledSources = 16;
 
-constexpr std::int64_t tile_of(std::int64_t numbers) {
-    return numbers > 0 && numbers < kTile ? kTile + numbers : 0;
+constexpr std::int64_t tile_of(std::int64_t numbers, std::int64_t stride) {
+    const std::int64_t places = numbers > 1 ? numbers * stride : numbers;
+    if (places > 0 && places < kTile) return kTile + places;
+    return places > numbers ? places : 0;
 }
 
 /// How sums by channel are cut: into stretches of `length` elements, whole rows of channels, each

@@ -1,40 +1,63 @@
 #include <cmath>
 
+#include "kernels/layout.hpp"
 #include "tests/kernel/conformance.hpp"
 
 namespace dtnn::kernels::conformance {
 namespace {
 
-std::vector<Dims> shapes() {
-    std::vector<Dims> list;
+struct Shape {
+    TensorDesc tensor;
+    std::int64_t axis = 1;
+    bool far = true;  ///< numbers that are far from zero mean still differ
+
+    std::int64_t channels() const { return tensor.dims[std::size_t(axis)]; }
+};
+
+std::vector<Shape> shapes() {
+    std::vector<Shape> list;
     for (const std::int64_t channels : {1, 3, 4, 5, 8, 16, 17, 64}) {
-        list.push_back({3, channels, 5, 7});
-        list.push_back({33, channels});
+        list.push_back({tensor({3, channels, 5, 7})});
+        list.push_back({tensor({33, channels})});
     }
-    list.push_back({1, 6, 1, 2});
-    list.push_back({2, 128, 7, 7});
-    list.push_back({8, 4, 28, 28});
-    list.push_back({2, 100, 6, 6});
-    list.push_back({3, 1300, 1, 3});
-    list.push_back({5, 2064});
+    list.push_back({.tensor = tensor({1, 6, 1, 2}), .far = false});
+    list.push_back({tensor({2, 128, 7, 7})});
+    list.push_back({tensor({8, 4, 28, 28})});
+    list.push_back({tensor({2, 100, 6, 6})});
+    list.push_back({tensor({3, 1300, 1, 3})});
+    list.push_back({tensor({5, 2064})});
+    list.push_back({row_major({2, 3, 5, 7})});
+    for (const Along& along : tensors_along_axes()) {
+        const Shape shape{along.tensor, along.axis, false};
+        // Of a handful of elements the deviation may be next to nothing.
+        const bool enough = shape.tensor.elements() / shape.channels() >= 6;
+        if (enough && channel_layout(along.tensor, {std::size_t(along.axis), 1}))
+            list.push_back(shape);
+    }
     return list;
 }
 
-TensorDesc per_channel(const Dims& shape) {
-    return row_major({shape[1]});
+/// The case with the axis of its channels.
+Case along(Case item, const Shape& shape) {
+    if (shape.axis != 1) item.problem.attributes["axis"] = shape.axis;
+    return item;
+}
+
+TensorDesc per_channel(const Shape& shape) {
+    return row_major({shape.channels()});
 }
 
 /// The mean is double in every type.
-TensorDesc mean_of(const Dims& shape) {
-    return row_major({shape[1]}, DType::f64);
+TensorDesc mean_of(const Shape& shape) {
+    return row_major({shape.channels()}, DType::f64);
 }
 
-TensorDesc mask_of(const Dims& shape) {
-    return row_major({(tensor(shape).elements() + 7) / 8}, DType::u8);
+TensorDesc mask_of(const Shape& shape) {
+    return row_major({(shape.tensor.elements() + 7) / 8}, DType::u8);
 }
 
-TensorDesc rank_sums(const Dims& shape) {
-    return row_major({2 * shape[1] + 1}, DType::f64);
+TensorDesc rank_sums(const Shape& shape) {
+    return row_major({2 * shape.channels() + 1}, DType::f64);
 }
 
 struct Variant {
@@ -50,13 +73,14 @@ constexpr Variant kVariants[] = {{false, false, false, false},   {true, false, f
 
 GRID(batch_norm_training) {
     std::vector<Case> cases;
-    for (const Dims& shape : shapes()) {
+    for (const Shape& shape : shapes()) {
         for (const Variant& variant : kVariants) {
-            const TensorDesc image = tensor(shape), channel = per_channel(shape);
+            const TensorDesc image = shape.tensor, channel = per_channel(shape);
             std::vector<TensorDesc> sources{image, channel, channel, channel, channel};
             if (variant.statistics)
-                sources.push_back(variant.synchronised ? rank_sums(shape)
-                                                       : row_major({3, shape[1]}, DType::f64));
+                sources.push_back(variant.synchronised
+                                      ? rank_sums(shape)
+                                      : row_major({3, shape.channels()}, DType::f64));
             if (variant.residual) sources.push_back(image);
             std::vector<TensorDesc> results{image, mean_of(shape), channel, channel, channel};
             if (variant.mask) results.push_back(mask_of(shape));
@@ -77,7 +101,7 @@ GRID(batch_norm_training) {
             if (variant.residual) item.in_place.emplace_back(0, int(sources.size()) - 1);
             item.prepare = [variant, shape](std::vector<Buffer>& buffers) {
                 // With a handful of elements the deviation may be tiny beside such a mean.
-                const bool shifted = shape[0] > 1 && !variant.synchronised;
+                const bool shifted = shape.far && !variant.synchronised;
                 // Half precision ends at 65504.
                 const double large = buffers[0].tensor().dtype == DType::fp16 ? 1e3 : 1e6;
                 const double by = variant.relu ? large : 30;
@@ -85,11 +109,13 @@ GRID(batch_norm_training) {
                 const double bias = shifted ? by - 0.5 : 0;
                 make_positive(buffers[4]);
                 if (!variant.statistics) return;
-                const std::int64_t channels = shape[1];
+                const std::int64_t channels = shape.channels();
+                const std::int64_t stride = strides_of(shape.tensor)[std::size_t(shape.axis)];
                 for (std::int64_t c = 0; c < channels; ++c) {
                     double sum = 0, squares = 0;
                     const double origin = variant.synchronised ? buffers[3].get(c) : bias;
-                    for (std::int64_t i = c; i < buffers[0].tensor().elements(); i += channels) {
+                    for (std::int64_t i = 0; i < buffers[0].tensor().elements(); ++i) {
+                        if (i / stride % channels != c) continue;
                         const double distance = buffers[0].get(i) - origin;
                         sum += distance;
                         squares += distance * distance;
@@ -104,11 +130,11 @@ GRID(batch_norm_training) {
                     for (std::int64_t c = 0; c < channels; ++c)
                         buffers[5].set(2 * channels + c, bias);
             };
-            cases.push_back(item);
+            cases.push_back(along(item, shape));
             if (variant.relu || variant.residual) continue;
             item.problem.attributes["epilogue"] = std::string("expression");
             item.problem.attributes["expression"] = std::string("x0 sigmoid x0 mul x0 -1 max sub");
-            cases.push_back(item);
+            cases.push_back(along(item, shape));
         }
     }
     return cases;
@@ -116,11 +142,11 @@ GRID(batch_norm_training) {
 
 GRID(batch_norm_backward) {
     std::vector<Case> cases;
-    for (const Dims& shape : shapes()) {
+    for (const Shape& shape : shapes()) {
         for (const Variant& variant : kVariants) {
             if (variant.synchronised || (variant.residual && variant.relu && !variant.mask))
                 continue;
-            const TensorDesc image = tensor(shape), channel = per_channel(shape);
+            const TensorDesc image = shape.tensor, channel = per_channel(shape);
             std::vector<TensorDesc> sources{image, image, channel, mean_of(shape), channel};
             if (variant.relu && !variant.mask) sources.push_back(channel);
             if (variant.mask) sources.push_back(mask_of(shape));
@@ -136,12 +162,12 @@ GRID(batch_norm_backward) {
             item.in_place = {{0, 1}};
             if (variant.residual) item.in_place.emplace_back(3, 1);
             item.prepare = [](std::vector<Buffer>& buffers) { make_positive(buffers[4]); };
-            cases.push_back(item);
+            cases.push_back(along(item, shape));
             if (variant.relu || variant.residual || variant.statistics) continue;
             item.problem.attributes["epilogue"] = std::string("expression");
             item.problem.attributes["expression"] = std::string("x1 sigmoid x0 mul x0 x1 mul sub");
             item.problem.sources.push_back(channel);
-            cases.push_back(item);
+            cases.push_back(along(item, shape));
         }
     }
     return cases;
@@ -149,11 +175,11 @@ GRID(batch_norm_backward) {
 
 GRID(batch_norm_sums) {
     std::vector<Case> cases;
-    for (const Dims& shape : shapes()) {
+    for (const Shape& shape : shapes()) {
         for (const bool statistics : {false, true}) {
             for (const bool idle : {false, true}) {
-                std::vector<TensorDesc> sources{tensor(shape), per_channel(shape), row_major({})};
-                if (statistics) sources.push_back(row_major({3, shape[1]}, DType::f64));
+                std::vector<TensorDesc> sources{shape.tensor, per_channel(shape), row_major({})};
+                if (statistics) sources.push_back(row_major({3, shape.channels()}, DType::f64));
                 Case item;
                 item.problem = problem("batch_norm_sums", sources, {rank_sums(shape)},
                                        {{"statistics", statistics}});
@@ -162,7 +188,7 @@ GRID(batch_norm_sums) {
                 item.prepare = [idle](std::vector<Buffer>& buffers) {
                     buffers[2].set(0, idle ? 0 : 0.25);
                 };
-                cases.push_back(item);
+                cases.push_back(along(item, shape));
             }
         }
     }
@@ -171,10 +197,10 @@ GRID(batch_norm_sums) {
 
 GRID(batch_norm_backward_sums) {
     std::vector<Case> cases;
-    for (const Dims& shape : shapes()) {
+    for (const Shape& shape : shapes()) {
         for (const Variant& variant : kVariants) {
             if (variant.residual || variant.statistics) continue;
-            const TensorDesc image = tensor(shape), channel = per_channel(shape);
+            const TensorDesc image = shape.tensor, channel = per_channel(shape);
             std::vector<TensorDesc> sources{image,          image,   channel,
                                             mean_of(shape), channel, row_major({})};
             if (variant.relu) sources.push_back(variant.mask ? mask_of(shape) : channel);
@@ -190,7 +216,7 @@ GRID(batch_norm_backward_sums) {
                     make_positive(buffers[4]);
                     buffers[5].set(0, idle ? 0 : 0.5);
                 };
-                cases.push_back(item);
+                cases.push_back(along(item, shape));
             }
         }
     }
@@ -199,11 +225,11 @@ GRID(batch_norm_backward_sums) {
 
 GRID(batch_norm_backward_apply) {
     std::vector<Case> cases;
-    for (const Dims& shape : shapes()) {
+    for (const Shape& shape : shapes()) {
         for (const Variant& variant : kVariants) {
             if (variant.synchronised || (variant.residual && variant.relu && !variant.mask))
                 continue;
-            const TensorDesc image = tensor(shape), channel = per_channel(shape);
+            const TensorDesc image = shape.tensor, channel = per_channel(shape);
             std::vector<TensorDesc> sources{
                 image, image, channel, mean_of(shape), channel, rank_sums(shape), row_major({})};
             if (variant.relu) sources.push_back(variant.mask ? mask_of(shape) : channel);
@@ -221,10 +247,10 @@ GRID(batch_norm_backward_apply) {
             item.prepare = [shape, variant](std::vector<Buffer>& buffers) {
                 make_positive(buffers[4]);
                 buffers[6].set(0, variant.relu && variant.mask && !variant.residual ? 0 : 0.4);
-                buffers[5].set(2 * shape[1],
-                               2.5 * double(tensor(shape).elements()) / double(shape[1]));
+                buffers[5].set(2 * shape.channels(),
+                               2.5 * double(shape.tensor.elements()) / double(shape.channels()));
             };
-            cases.push_back(item);
+            cases.push_back(along(item, shape));
         }
     }
     return cases;
@@ -232,10 +258,10 @@ GRID(batch_norm_backward_apply) {
 
 GRID(batch_norm_inference) {
     std::vector<Case> cases;
-    for (const Dims& shape : shapes()) {
+    for (const Shape& shape : shapes()) {
         for (const Variant& variant : kVariants) {
             if (variant.mask || variant.statistics) continue;
-            const TensorDesc image = tensor(shape), channel = per_channel(shape);
+            const TensorDesc image = shape.tensor, channel = per_channel(shape);
             std::vector<TensorDesc> sources{image, channel, channel, channel, channel};
             if (variant.residual) sources.push_back(image);
             Case item;
@@ -248,7 +274,7 @@ GRID(batch_norm_inference) {
             item.in_place = {{0, 0}};
             if (variant.residual) item.in_place.emplace_back(0, 5);
             item.prepare = [](std::vector<Buffer>& buffers) { make_positive(buffers[4]); };
-            cases.push_back(item);
+            cases.push_back(along(item, shape));
         }
     }
     return cases;

@@ -108,6 +108,21 @@ void make_positive(Buffer& buffer) {
         buffer.set(i, std::abs(buffer.get(i)) + 0.1);
 }
 
+void make_probabilities(Buffer& rows, std::int64_t classes) {
+    for (std::int64_t first = 0; first < rows.tensor().elements(); first += classes) {
+        double sum = 0;
+        for (std::int64_t c = 0; c < classes; ++c) {
+            double value = std::abs(rows.get(first + c));
+            if (value < 0.05 && classes > 1) value = 0;
+            rows.set(first + c, value);
+            sum += value;
+        }
+        for (std::int64_t c = 0; c < classes && sum > 0; ++c) {
+            rows.set(first + c, rows.get(first + c) / sum);
+        }
+    }
+}
+
 void quantise(std::vector<Buffer>& sources) {
     for (std::int64_t i = 0; i < sources[0].tensor().elements(); ++i)
         sources[0].set(i, std::round(sources[0].get(i) * 3) / 2);

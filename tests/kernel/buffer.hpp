@@ -43,6 +43,8 @@ class Buffer {
 void shift(Buffer& buffer, double by = 30);
 /// Makes values at least 0.1.
 void make_positive(Buffer& buffer);
+/// Positive rows of sum one; a few classes with probability zero.
+void make_probabilities(Buffer& rows, std::int64_t classes);
 /// Gives the first source values with many ties, so that the rule of the first largest shows.
 void quantise(std::vector<Buffer>& sources);
 

@@ -309,7 +309,12 @@ GRID(conv2d_backward_weights) {
 struct Dense {
     TensorDesc source, weights;
     std::int64_t batch, units;
-    TensorDesc result() const { return row_major({batch, units}); }
+    std::ptrdiff_t leading = 1;  ///< axes of the rows
+    TensorDesc result() const {
+        Dims dims(source.dims.begin(), source.dims.begin() + leading);
+        dims.push_back(units);
+        return row_major(dims);
+    }
     std::int64_t depth() const { return weights.elements() / units; }
 };
 
@@ -331,6 +336,9 @@ std::vector<Dense> dense_layers() {
     }
     // One that absorbed a flatten: both operands keep their channels last.
     list.push_back({tensor({3, 5, 2, 4}), {DType::f32, {5, 2, 4, 20}, {1, 2, 0, 3}}, 3, 20});
+    // Rows of several axes.
+    list.push_back({row_major({2, 3, 33}), row_major({33, 7}), 6, 7, 2});
+    list.push_back({row_major({1, 2, 1, 4, 10}), row_major({10, 17}), 8, 17, 4});
     return list;
 }
 

@@ -22,6 +22,19 @@ GRID(reorder) {
     }
     cases.push_back({.problem = problem("reorder", {{DType::f32, {7, 9}, {}}},
                                         {{DType::f32, {7, 9}, {1, 0}}})});
+    const auto add = [&](const Dims& dims, const Order& from, const Order& to) {
+        cases.push_back(
+            {.problem = problem("reorder", {{DType::f32, dims, from}}, {{DType::f32, dims, to}})});
+    };
+    add({13}, {}, {});
+    add({3, 17, 19}, {}, {0, 2, 1});
+    add({3, 17, 19}, {2, 0, 1}, {1, 2, 0});
+    add({1, 5, 3}, {}, {2, 1, 0});
+    add({2, 3, 4, 5, 7}, {}, {});
+    add({2, 9, 4, 5, 7}, {}, {0, 2, 3, 4, 1});
+    add({2, 9, 4, 5, 7}, {4, 2, 0, 3, 1}, {1, 3, 0, 4, 2});
+    add({1, 2, 1, 3, 33}, {}, {4, 3, 2, 1, 0});
+    add({2, 3, 2, 3, 4, 5}, {}, {5, 3, 1, 4, 2, 0});
     return cases;
 }
 
@@ -63,6 +76,12 @@ GRID(flatten) {
         cases.push_back({.problem = problem("flatten", {tensor(dims)}, {flat})});
         cases.push_back({.problem = problem("flatten", {row_major(dims)}, {flat})});
     }
+    cases.push_back({.problem = problem("flatten", {row_major({3, 5, 7})}, {row_major({3, 35})})});
+    cases.push_back({.problem = problem("flatten", {{DType::f32, {3, 5, 7}, {0, 2, 1}}},
+                                        {row_major({3, 35})})});
+    cases.push_back({.problem = problem("flatten", {{DType::f32, {2, 5, 3, 2, 7}, {0, 2, 3, 4, 1}}},
+                                        {row_major({2, 210})})});
+    cases.push_back({.problem = problem("flatten", {row_major({2, 3, 4})}, {row_major({6, 4})})});
     return cases;
 }
 
@@ -100,31 +119,15 @@ GRID(rows_to_pixels) {
     return cases;
 }
 
-GRID(concat) {
-    std::vector<Case> cases;
-    for (const std::vector<std::int64_t>& channels :
-         std::vector<std::vector<std::int64_t>>{{1}, {3, 5}, {16, 16}, {1, 2, 3, 4}, {64, 17}}) {
-        std::int64_t sum = 0;
-        std::vector<TensorDesc> images, rows, plain;
-        for (const std::int64_t count : channels) {
-            images.push_back(tensor({2, count, 3, 5}));
-            plain.push_back(row_major({2, count, 3, 5}));
-            rows.push_back(row_major({7, count}));
-            sum += count;
-        }
-        cases.push_back({.problem = problem("concat", images, {tensor({2, sum, 3, 5})})});
-        cases.push_back({.problem = problem("concat", plain, {row_major({2, sum, 3, 5})})});
-        cases.push_back({.problem = problem("concat", rows, {row_major({7, sum})})});
-    }
-    return cases;
-}
-
 GRID(dropout_apply) {
     std::vector<Case> cases;
     for (const double rate : {0.0, 0.3, 0.5, 0.999}) {
         for (const TensorDesc& image :
              {row_major({1, 1}), row_major({3, 37}), row_major({64, 128}), tensor({2, 3, 5, 7}),
-              tensor({2, 16, 8, 8}), tensor({3, 20, 9, 11}), row_major({2, 3, 5, 7})}) {
+              tensor({2, 16, 8, 8}), tensor({3, 20, 9, 11}), row_major({2, 3, 5, 7}),
+              row_major({37}), row_major({3, 5, 33}), row_major({2, 3, 1, 5, 7}),
+              TensorDesc{DType::f32, {3, 6, 5}, {0, 2, 1}},
+              TensorDesc{DType::f32, {2, 6, 3, 2, 5}, {0, 2, 3, 4, 1}}}) {
             cases.push_back(
                 {.problem = problem("dropout_apply", {image, row_major({2}, DType::i64)}, {image},
                                     {{"rate", rate},

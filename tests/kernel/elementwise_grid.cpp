@@ -1,3 +1,4 @@
+#include "kernels/layout.hpp"
 #include "tests/kernel/conformance.hpp"
 
 namespace dtnn::kernels::conformance {
@@ -49,8 +50,42 @@ std::vector<TensorDesc> images_by_channel() {
     images.push_back(row_major({5, 10}));
     images.push_back(row_major({130, 1500}));
     images.push_back(row_major({3, 1024}));
-    images.push_back(row_major({2, 7, 6, 5}));  // only the reference takes it
+    images.push_back(row_major({2, 7, 6, 5}));
     return images;
+}
+
+/// The case over tensors of other ranks, and other channels than the second axis.
+Case along_axis(Case item, const Along& along) {
+    const std::int64_t channels = along.tensor.dims[std::size_t(along.axis)];
+    for (TensorDesc* tensor : {&item.problem.sources[0], &item.problem.sources[1]})
+        *tensor = along.tensor;
+    for (TensorDesc* tensor : {&item.problem.sources[2], &item.problem.sources[3]})
+        tensor->dims = {channels};
+    TensorDesc& result = item.problem.destinations[0];
+    if (item.problem.op == "elementwise")
+        result = along.tensor;
+    else if (item.problem.flag("by_channel"))
+        result.dims = {channels};
+    item.problem.attributes["axis"] = along.axis;
+    return item;
+}
+
+/// One number for each channel of a sample, in both forms; none where channels are samples.
+std::vector<TensorDesc> gates_of(const Along& along) {
+    if (!sample_layout(along.tensor, {std::size_t(along.axis), 1})) return {};
+    const Dims& dims = along.tensor.dims;
+    Dims whole(dims.size(), 1);
+    whole[0] = dims[0], whole[std::size_t(along.axis)] = dims[std::size_t(along.axis)];
+    return {row_major({dims[0], dims[std::size_t(along.axis)]}), row_major(whole)};
+}
+
+/// Beside those of tensors_along_axes(), channels with more neighbours than a stretch.
+std::vector<Along> channels_along_axes() {
+    std::vector<Along> list = tensors_along_axes();
+    std::erase_if(list, [](const Along& along) { return along.tensor.dims.size() < 2; });
+    list.push_back({row_major({3, 5, 700}), 1});
+    list.push_back({row_major({2, 3, 40, 9}), 1});
+    return list;
 }
 
 }  // namespace
@@ -104,6 +139,9 @@ GRID(elementwise) {
         cases.push_back(by_channel("elementwise", x, "x0 c2 mul sigmoid x1 mul c3 add c4 max",
                                    false, 1e-6, 1e-14));
     }
+    for (const Along& along : channels_along_axes())
+        cases.push_back(along_axis(
+            by_channel("elementwise", along.tensor, kByChannel, false, 1e-6, 1e-14), along));
     return cases;
 }
 
@@ -115,6 +153,11 @@ GRID(elementwise_sums) {
             cases.push_back(by_channel("elementwise_sums", x, "x0 x1 mul c2 c3 c4 add mul sub",
                                        each, 2e-6, 1e-13));
         }
+    for (const Along& along : channels_along_axes())
+        for (const bool each : {true, false})
+            cases.push_back(along_axis(
+                by_channel("elementwise_sums", along.tensor, kByChannel, each, 2e-6, 1e-13),
+                along));
     return cases;
 }
 
@@ -127,6 +170,11 @@ GRID(channel_scale) {
                 cases.push_back({.problem = problem("channel_scale", {image, gate}, {image}),
                                  .in_place = {{0, 0}}});
         }
+    for (const Along& along : channels_along_axes())
+        for (const TensorDesc& gate : gates_of(along))
+            cases.push_back({.problem = problem("channel_scale", {along.tensor, gate},
+                                                {along.tensor}, {{"axis", along.axis}}),
+                             .in_place = {{0, 0}}});
     return cases;
 }
 
@@ -141,6 +189,13 @@ GRID(channel_scale_backward_gate) {
                                  .f32_tolerance = 1e-5,
                                  .f64_tolerance = 1e-13});
         }
+    for (const Along& along : channels_along_axes())
+        for (const TensorDesc& gate : gates_of(along))
+            cases.push_back(
+                {.problem = problem("channel_scale_backward_gate", {along.tensor, along.tensor},
+                                    {gate}, {{"gate_shape", gate.dims}, {"axis", along.axis}}),
+                 .f32_tolerance = 1e-5,
+                 .f64_tolerance = 1e-13});
     return cases;
 }
 

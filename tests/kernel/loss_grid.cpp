@@ -15,22 +15,6 @@ void draw_labels(Buffer& labels, std::int64_t classes) {
     }
 }
 
-/// Positive rows of sum one; a few classes with probability zero.
-void make_probabilities(Buffer& rows, std::int64_t classes) {
-    for (std::int64_t first = 0; first < rows.tensor().elements(); first += classes) {
-        double sum = 0;
-        for (std::int64_t c = 0; c < classes; ++c) {
-            double value = std::abs(rows.get(first + c));
-            if (value < 0.05 && classes > 1) value = 0;
-            rows.set(first + c, value);
-            sum += value;
-        }
-        for (std::int64_t c = 0; c < classes && sum > 0; ++c) {
-            rows.set(first + c, rows.get(first + c) / sum);
-        }
-    }
-}
-
 using Results = std::function<std::vector<TensorDesc>(const TensorDesc& matrix)>;
 
 std::vector<TensorDesc> scalar(const TensorDesc&) {
@@ -81,11 +65,37 @@ Case case_of(const Rows& rows, std::int64_t samples, std::int64_t classes, bool 
     return item;
 }
 
+/// The case over rows of a tensor of more axes: what is a matrix in it becomes the tensor, what has
+/// a number for each row what is left of the tensor without the classes.
+Case over_axes(Case item, const Along& along) {
+    const Dims matrix = item.problem.sources[0].dims;
+    for (auto* side : {&item.problem.sources, &item.problem.destinations})
+        for (TensorDesc& tensor : *side) {
+            if (tensor.dims == matrix && tensor.dtype == DType::f32) tensor = along.tensor;
+            if (tensor.dims == Dims{matrix[0]} && tensor.dtype == DType::i32)
+                tensor = row_major(without(along).dims, DType::i32);
+        }
+    item.problem.attributes["axis"] = along.axis;
+    return item;
+}
+
+const std::vector<Along> kClassAxes{{row_major({3, 5, 7}), 2},
+                                    {row_major({1, 2, 1, 3, 10}), 4},
+                                    {tensor({2, 6, 3, 4}), 1},
+                                    {{DType::f32, {3, 1, 5}, {0, 2, 1}}, 1},
+                                    {{DType::f32, {2, 6, 3, 2, 5}, {0, 2, 3, 4, 1}}, 1}};
+
 void add_cases(std::vector<Case>& cases, const Rows& rows) {
-    for (const auto& [samples, classes] : kMatrices)
-        for (const bool targets : {false, true})
-            if (targets ? rows.targets : rows.labels)
-                cases.push_back(case_of(rows, samples, classes, targets));
+    for (const bool targets : {false, true}) {
+        if (!(targets ? rows.targets : rows.labels)) continue;
+        for (const auto& [samples, classes] : kMatrices)
+            cases.push_back(case_of(rows, samples, classes, targets));
+        for (const Along& along : kClassAxes) {
+            const std::int64_t classes = along.tensor.dims[std::size_t(along.axis)];
+            const std::int64_t samples = along.tensor.elements() / classes;
+            cases.push_back(over_axes(case_of(rows, samples, classes, targets), along));
+        }
+    }
 }
 
 std::vector<Case> over_rows(const Rows& rows) {
@@ -304,77 +314,6 @@ GRID(elementwise_mean) {
                                  .f32_tolerance = 4e-6,
                                  .f64_tolerance = 1e-12});
             }
-    return cases;
-}
-
-GRID(softmax) {
-    std::vector<Case> cases;
-    for (const Dims& shape : std::vector<Dims>{
-             {1, 1}, {1, 10}, {3, 2}, {7, 17}, {64, 10}, {5, 100}, {2, 5, 3, 4}, {1, 16, 2, 2}}) {
-        cases.push_back({.problem = problem("softmax", {tensor(shape)}, {tensor(shape)},
-                                            {{"axis", std::string("channels")}}),
-                         .f32_tolerance = 2e-6,
-                         .f64_tolerance = 1e-14,
-                         .in_place = {{0, 0}},
-                         .prepare = [](std::vector<Buffer>& buffers) {
-                             for (std::int64_t i = 0; i < buffers[0].tensor().elements(); ++i) {
-                                 buffers[0].set(i, buffers[0].get(i) * 60);
-                             }
-                         }});
-    }
-    return cases;
-}
-
-GRID(log_softmax) {
-    std::vector<Case> cases;
-    for (const Dims& shape : std::vector<Dims>{
-             {1, 1}, {1, 10}, {3, 2}, {7, 17}, {64, 10}, {5, 100}, {2, 5, 3, 4}, {1, 16, 2, 2}}) {
-        // Differences of several hundred: the probabilities are zeros of float.
-        cases.push_back({.problem = problem("log_softmax", {tensor(shape)}, {tensor(shape)},
-                                            {{"axis", std::string("channels")}}),
-                         .f32_tolerance = 1e-6,
-                         .f64_tolerance = 1e-14,
-                         .in_place = {{0, 0}},
-                         .prepare = [](std::vector<Buffer>& buffers) {
-                             for (std::int64_t i = 0; i < buffers[0].tensor().elements(); ++i) {
-                                 buffers[0].set(i, buffers[0].get(i) * 300);
-                             }
-                         }});
-    }
-    return cases;
-}
-
-GRID(log_softmax_backward) {
-    std::vector<Case> cases;
-    for (const Dims& shape : std::vector<Dims>{
-             {1, 1}, {1, 10}, {3, 2}, {7, 17}, {64, 10}, {5, 100}, {2, 5, 3, 4}, {1, 16, 2, 2}}) {
-        cases.push_back({.problem = problem("log_softmax_backward", {tensor(shape), tensor(shape)},
-                                            {tensor(shape)}, {{"axis", std::string("channels")}}),
-                         .f32_tolerance = 4e-6,
-                         .f64_tolerance = 1e-14,
-                         .in_place = {{0, 1}, {0, 0}},
-                         .prepare = [](std::vector<Buffer>& buffers) {
-                             for (std::int64_t i = 0; i < buffers[0].tensor().elements(); ++i) {
-                                 buffers[0].set(i, buffers[0].get(i) * 20 - 20);
-                             }
-                         }});
-    }
-    return cases;
-}
-
-GRID(softmax_backward) {
-    std::vector<Case> cases;
-    for (const Dims& shape : std::vector<Dims>{
-             {1, 1}, {1, 10}, {3, 2}, {7, 17}, {64, 10}, {5, 100}, {2, 5, 3, 4}, {1, 16, 2, 2}}) {
-        cases.push_back({.problem = problem("softmax_backward", {tensor(shape), tensor(shape)},
-                                            {tensor(shape)}, {{"axis", std::string("channels")}}),
-                         .f32_tolerance = 2e-6,
-                         .f64_tolerance = 1e-14,
-                         .in_place = {{0, 1}},
-                         .prepare = [shape](std::vector<Buffer>& buffers) {
-                             make_probabilities(buffers[0], shape[1]);
-                         }});
-    }
     return cases;
 }
 

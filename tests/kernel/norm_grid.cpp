@@ -29,9 +29,10 @@ constexpr NormVariant kNormVariants[] = {
 /// Far from zero mean, so that a careless variance shows.
 /// `together`: how many numbers are normalised together. The deviation of a handful may be tiny
 /// beside a mean of 30.
-Case forward(const char* op, const Dims& shape, const TensorDesc& parameter, const Dims& statistics,
-             const NormVariant& variant, std::int64_t together, Attributes attributes) {
-    const TensorDesc image = tensor(shape), measure = row_major(statistics);
+Case forward(const char* op, const TensorDesc& image, const TensorDesc& parameter,
+             const Dims& statistics, const NormVariant& variant, std::int64_t together,
+             Attributes attributes) {
+    const TensorDesc measure = row_major(statistics);
     std::vector<TensorDesc> sources{image}, results{image};
     if (variant.affine) sources.insert(sources.end(), {parameter, parameter});
     if (variant.statistics) results.insert(results.end(), {measure, measure});
@@ -47,9 +48,9 @@ Case forward(const char* op, const Dims& shape, const TensorDesc& parameter, con
     return item;
 }
 
-Case backward(const char* op, const Dims& shape, const TensorDesc& parameter,
+Case backward(const char* op, const TensorDesc& image, const TensorDesc& parameter,
               const Dims& statistics, bool affine, Attributes attributes) {
-    const TensorDesc image = tensor(shape), measure = row_major(statistics);
+    const TensorDesc measure = row_major(statistics);
     std::vector<TensorDesc> sources{image, image, measure, measure}, results{image};
     if (affine) {
         sources.push_back(parameter);
@@ -66,12 +67,21 @@ Case backward(const char* op, const Dims& shape, const TensorDesc& parameter,
 }
 
 struct LayerNorm {
-    Dims shape;
-    std::string axis;
+    TensorDesc image;
+    Attributes axes;
     TensorDesc parameter;
     Dims statistics;
     std::int64_t together;
 };
+
+/// Over axes of tensors of any rank.
+LayerNorm over_axes(const TensorDesc& image, const std::vector<std::int64_t>& axes) {
+    std::int64_t together = 1;
+    for (const std::int64_t axis : axes)
+        together *= image.dims[std::size_t(axis)];
+    return {
+        image, {{"axes", axes}}, row_major({together}), {image.elements() / together}, together};
+}
 
 std::vector<LayerNorm> layer_norms() {
     std::vector<LayerNorm> list;
@@ -79,22 +89,40 @@ std::vector<LayerNorm> layer_norms() {
         const std::int64_t sample = tensor(shape).elements() / shape[0];
         Dims image = shape;
         image[0] = 1;
-        list.push_back({shape,
-                        "features",
+        list.push_back({tensor(shape),
+                        {{"axis", std::string("features")}},
                         shape.size() == 2 ? row_major({shape[1]}) : tensor(image),
                         {shape[0]},
                         sample});
-        list.push_back(
-            {shape, "channels", row_major({shape[1]}), {shape[0] * sample / shape[1]}, shape[1]});
+        list.push_back({tensor(shape),
+                        {{"axis", std::string("channels")}},
+                        row_major({shape[1]}),
+                        {shape[0] * sample / shape[1]},
+                        shape[1]});
     }
+    for (const Along& along : tensors_along_axes())
+        list.push_back(over_axes(along.tensor, {along.axis}));
+    list.push_back(over_axes(row_major({3, 5, 7}), {1, 2}));
+    list.push_back(over_axes(row_major({3, 5, 7}), {0, 1}));
+    list.push_back(over_axes(row_major({3, 5, 7}), {0, 1, 2}));
+    list.push_back(over_axes(row_major({2, 3, 4, 5, 7}), {2, 3}));
+    list.push_back(over_axes(row_major({2, 3, 4, 5, 7}), {1, 2, 3, 4}));
+    list.push_back(over_axes(row_major({2, 9, 1000}), {1, 2}));
     return list;
 }
 
-std::vector<std::pair<Dims, std::int64_t>> group_norms() {
-    std::vector<std::pair<Dims, std::int64_t>> list;
-    for (const Dims& shape : norm_shapes()) {
-        for (const std::int64_t groups : {std::int64_t{1}, std::int64_t{2}, shape[1]}) {
-            if (shape[1] % groups == 0) list.emplace_back(shape, groups);
+std::vector<std::pair<TensorDesc, std::int64_t>> group_norms() {
+    std::vector<TensorDesc> images;
+    for (const Dims& shape : norm_shapes())
+        images.push_back(tensor(shape));
+    images.push_back(row_major({3, 6, 5}));
+    images.push_back({DType::f32, {3, 6, 5}, {0, 2, 1}});
+    images.push_back({DType::f32, {2, 6, 3, 2, 5}, {0, 2, 3, 4, 1}});
+    std::vector<std::pair<TensorDesc, std::int64_t>> list;
+    for (const TensorDesc& image : images) {
+        const std::int64_t channels = image.dims[1];
+        for (const std::int64_t groups : {std::int64_t{1}, std::int64_t{2}, channels}) {
+            if (channels % groups == 0) list.emplace_back(image, groups);
         }
     }
     return list;
@@ -138,8 +166,8 @@ GRID(layer_norm) {
     std::vector<Case> cases;
     for (const LayerNorm& norm : layer_norms()) {
         for (const NormVariant& variant : kNormVariants) {
-            cases.push_back(forward("layer_norm", norm.shape, norm.parameter, norm.statistics,
-                                    variant, norm.together, {{"axis", norm.axis}}));
+            cases.push_back(forward("layer_norm", norm.image, norm.parameter, norm.statistics,
+                                    variant, norm.together, norm.axes));
         }
     }
     return cases;
@@ -149,8 +177,8 @@ GRID(layer_norm_backward) {
     std::vector<Case> cases;
     for (const LayerNorm& norm : layer_norms()) {
         for (const bool affine : {true, false}) {
-            cases.push_back(backward("layer_norm_backward", norm.shape, norm.parameter,
-                                     norm.statistics, affine, {{"axis", norm.axis}}));
+            cases.push_back(backward("layer_norm_backward", norm.image, norm.parameter,
+                                     norm.statistics, affine, norm.axes));
         }
     }
     return cases;
@@ -158,11 +186,12 @@ GRID(layer_norm_backward) {
 
 GRID(group_norm) {
     std::vector<Case> cases;
-    for (const auto& [shape, groups] : group_norms()) {
-        const std::int64_t together = tensor(shape).elements() / shape[0] / groups;
+    for (const auto& [image, groups] : group_norms()) {
+        const std::int64_t together = image.elements() / image.dims[0] / groups;
         for (const NormVariant& variant : kNormVariants) {
-            cases.push_back(forward("group_norm", shape, row_major({shape[1]}), {shape[0], groups},
-                                    variant, together, {{"groups", groups}}));
+            cases.push_back(forward("group_norm", image, row_major({image.dims[1]}),
+                                    {image.dims[0], groups}, variant, together,
+                                    {{"groups", groups}}));
         }
     }
     return cases;
@@ -170,10 +199,10 @@ GRID(group_norm) {
 
 GRID(group_norm_backward) {
     std::vector<Case> cases;
-    for (const auto& [shape, groups] : group_norms()) {
+    for (const auto& [image, groups] : group_norms()) {
         for (const bool affine : {true, false}) {
-            cases.push_back(backward("group_norm_backward", shape, row_major({shape[1]}),
-                                     {shape[0], groups}, affine, {{"groups", groups}}));
+            cases.push_back(backward("group_norm_backward", image, row_major({image.dims[1]}),
+                                     {image.dims[0], groups}, affine, {{"groups", groups}}));
         }
     }
     return cases;
