@@ -47,12 +47,13 @@ DTNN_INLINE void for_strips(const AxisView& view, ThreadTeam& team, Body body) {
                     });
 }
 
-/// body(lanes, at, i) for all elements of a strip: lanes from line i on, where they are.
+/// body(lanes, at, i) for all elements of a strip: lanes from line i on, where they are; as many as
+/// a vector of double has, since most of them end in sums in double.
 template <class T, class Body>
 DTNN_INLINE void for_strip(const AxisView& view, const Strip& strip, Body body) {
     for (std::int64_t e = 0; e < view.extent; ++e)
-        for_channels<T>(strip.width, [&](auto lanes, std::int64_t i) {
-            body(lanes, strip.at + e * view.inner + i, i);
+        for_channels<double>(strip.width, [&](auto wide, std::int64_t i) {
+            body(Lanes<T, decltype(wide)::kLanes>{}, strip.at + e * view.inner + i, i);
         });
 }
 
