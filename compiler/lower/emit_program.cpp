@@ -5,7 +5,6 @@
 
 #include "compiler/lower/executed_layers.hpp"
 #include "compiler/lower/plan_memory.hpp"
-#include "compiler/ops/exchange/exchange.hpp"
 #include "compiler/ops/op.hpp"
 #include "compiler/support/check.hpp"
 #include "plan/name_index.hpp"
@@ -240,7 +239,7 @@ class ProgramEmitter {
         for (ValueId id : node.inputs) {
             step.sources.push_back(tensor(id));
             // The parameters behind it stand for where its results go.
-            if (node.op == kAllGatherWait) break;
+            if (op(node.op).exchange == plan::kAllGatherWait) break;
         }
         step.destinations.reserve(node.outputs.size());
         for (ValueId id : node.outputs)
@@ -282,7 +281,7 @@ class ProgramEmitter {
         std::vector<EmittedShard> found;
         std::unordered_map<std::size_t, std::size_t> shard_of;  // by value: the own part
         for (const Node& node : graph_.nodes) {
-            if (node.op == kOwnPart) {
+            if (op(node.op).own_part) {
                 shard_of[node.outputs[0].index()] = found.size();
                 EmittedShard& shard = found.emplace_back();
                 shard.buffer = std::get<std::string>(node.attributes.at("collective"));
@@ -314,15 +313,12 @@ class ProgramEmitter {
         const auto number = int(program_.steps.size());
         auto known = std::find_if(program_.collectives.begin(), program_.collectives.end(),
                                   [&](const plan::Collective& c) { return c.name == name; });
-        constexpr std::string_view kStart = "_start";
-        const std::string& end = node.op;
-        if (end.ends_with(kStart)) {
+        const plan::ExchangeEnd end = *op(node.op).exchange;
+        if (end.end == plan::End::start) {
             DTNN_CHECK(known == program_.collectives.end(), "two exchanges are named {}", name);
             plan::Collective& collective = program_.collectives.emplace_back();
             collective.name = name;
-            DTNN_CHECK(plan::parse_name(std::string_view(end).substr(0, end.size() - kStart.size()),
-                                        collective.kind),
-                       "{} starts no exchange", end);
+            collective.kind = end.kind;
             const plan::Tensor& first = program_.tensors[std::size_t(step.sources.front())];
             const plan::Tensor& last = program_.tensors[std::size_t(step.sources.back())];
             collective.buffer = first.buffer;

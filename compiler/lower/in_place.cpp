@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "compiler/ops/exchange/exchange.hpp"
 #include "compiler/ops/op.hpp"
 #include "compiler/support/check.hpp"
 
@@ -45,7 +44,7 @@ class Assignment {
   private:
     void find_readers() {
         for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
-            const bool exchange = op(graph_.nodes[n].op).exchange;
+            const bool exchange = op(graph_.nodes[n].op).exchange.has_value();
             for (ValueId value : graph_.nodes[n].inputs) {
                 last_reader_[value.index()] = int(n);
                 if (exchange) exchanged_[value.index()] = true;
@@ -74,7 +73,7 @@ class Assignment {
 
     void place_results(int n) {
         const Node& node = graph_.nodes[std::size_t(n)];
-        if (node.op == kOwnPart) {
+        if (op(node.op).own_part) {
             own_part(n);
             return;
         }
@@ -84,11 +83,11 @@ class Assignment {
         }
         const OpDef& def = op(node.op);
         if (def.exchange) {
-            if (node.op == kReduceScatterWait)
+            if (def.exchange == plan::kReduceScatterWait)
                 reduced_part(n);
-            else if (node.op == kAllGatherStart)
+            else if (def.exchange == plan::kAllGatherStart)
                 share(node.outputs[0], storage_of(node.inputs[0]));
-            else if (node.op == kAllGatherWait)
+            else if (def.exchange == plan::kAllGatherWait)
                 gathered(n);
             else
                 exchange(n);

@@ -134,19 +134,16 @@ bool is_view(const Graph& graph, const Node& node) {
 namespace {
 
 // No line of the catalogue: nothing is linked for it, and no problem is refused.
-const kernels::KernelInfo& communicator(std::string_view op) {
-    static const kernels::KernelInfo ends[] = {
-        {"all_reduce_start", kCommunicator, "", true, true},
-        {"all_reduce_wait", kCommunicator, "", true, true},
-        {"reduce_scatter_start", kCommunicator, "", true, true},
-        {"reduce_scatter_wait", kCommunicator, "", true, true},
-        {"all_gather_start", kCommunicator, "", true, true},
-        {"all_gather_wait", kCommunicator, "", true, true},
-    };
-    const auto* found = std::find_if(std::begin(ends), std::end(ends),
-                                     [&](const kernels::KernelInfo& end) { return end.op == op; });
-    DTNN_CHECK(found != std::end(ends), "`{}` is no end of an exchange", op);
-    return *found;
+const kernels::KernelInfo& communicator(plan::ExchangeEnd end) {
+    static const std::vector<kernels::KernelInfo> ends = [] {
+        std::vector<kernels::KernelInfo> all;
+        for (const plan::ExchangeOperator& one : plan::kExchangeOperators)
+            all.push_back({one.op, kCommunicator, "", true, true});
+        return all;
+    }();
+    return *std::find_if(ends.begin(), ends.end(), [&](const kernels::KernelInfo& one) {
+        return one.op == plan::operator_of(end);
+    });
 }
 
 // The step of the node; without a kernel for a view.
@@ -162,8 +159,8 @@ LoweredStep lower(const Graph& graph, const Node& node, const plan::Target& targ
         step.op = node.op;
         step.attributes = complete_attributes(node);
     }
-    if (op(node.op).exchange)
-        step.kernel = &communicator(step.op);
+    if (const auto& end = op(node.op).exchange)
+        step.kernel = &communicator(*end);
     else
         choose(step, problem_of(graph, node, step, of_problems), target, wishes);
     DTNN_CHECK(step.kernel != nullptr, "no kernel for `{}` of operator {}{}", node.op, step.op,

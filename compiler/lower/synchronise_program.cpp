@@ -101,15 +101,15 @@ class Synchroniser {
             weighed.push_back(step(parameter, "weigh_gradient", operands, Phase::communication,
                                    parameter.name + ".share"));
         }
-        started_.push_back(
-            {name, parameters,
-             end_of_exchange("all_reduce_start", name, weighed, parameters, ".sent")});
+        started_.push_back({name, parameters,
+                            end_of_exchange(plan::operator_of(plan::kAllReduceStart), name, weighed,
+                                            parameters, ".sent")});
     }
 
     void end_all() {
         for (const Started& one : started_) {
-            const ValueList means =
-                end_of_exchange("all_reduce_wait", one.name, one.sent, one.parameters, ".mean");
+            const ValueList means = end_of_exchange(plan::operator_of(plan::kAllReduceWait),
+                                                    one.name, one.sent, one.parameters, ".mean");
             for (std::size_t i = 0; i < one.parameters.size(); ++i) {
                 const Parameter parameter = parameter_of(one.parameters[i]);
                 ValueList operands;

@@ -155,7 +155,7 @@ class OpBuilder {
     OpBuilder& takes(std::vector<Epilogue> what) { return set(def_.takes, std::move(what)); }
     OpBuilder& takes_integers() { return set(def_.takes_integers, true); }
     OpBuilder& sums_expression() { return set(def_.sums_expression, true); }
-    OpBuilder& exchange() { return set(def_.exchange, true); }
+    OpBuilder& exchange(plan::ExchangeEnd end) { return set(def_.exchange, end); }
     OpBuilder& view(View when) { return set(def_.view, when); }
     /// Loops over flat memory, as do the updates of optimizers.
     OpBuilder& expression(std::string postfix) {

@@ -10,6 +10,7 @@
 #include "compiler/ir/graph.hpp"
 #include "compiler/support/field_table.hpp"
 #include "plan/forecast/kernel_class.hpp"
+#include "plan/rules/exchange_ends.hpp"
 
 namespace dtnn::compiler {
 
@@ -207,7 +208,10 @@ struct OpDef {
     std::vector<Move> moves;
     /// An end of an exchange between ranks: no kernel runs it, and its results take the place of
     /// its operands, always, which lie one after the other in one buffer (lower/in_place.hpp).
-    bool exchange = false;
+    std::optional<plan::ExchangeEnd> exchange;
+    /// The result is the rank's own part of what the operands make one stretch of: passes and
+    /// lowering find it by this.
+    bool own_part = false;
     /// Where its results are its operands' bytes under another shape or order, so that no step
     /// runs.
     View view = View::none;

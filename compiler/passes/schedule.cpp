@@ -6,7 +6,6 @@
 #include <unordered_map>
 
 #include "compiler/ops/define.hpp"
-#include "compiler/ops/exchange/exchange.hpp"
 #include "compiler/passes/shared/rewriting.hpp"
 #include "compiler/support/check.hpp"
 
@@ -78,11 +77,11 @@ class Scheduler {
     void add_edges_of_parts() {
         for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
             const Node& part = graph_.nodes[n];
-            if (part.op != kOwnPart) continue;
+            if (!op(part.op).own_part) continue;
             for (const NodeId update : readers_[part.outputs[0].index()])
                 for (const ValueId parameter : part.inputs)
                     for (const NodeId reader : readers_[parameter.index()])
-                        if (graph_.node(reader).op != kAllGatherWait)
+                        if (op(graph_.node(reader).op).exchange != plan::kAllGatherWait)
                             edge(reader.index(), update.index());
         }
     }
@@ -109,7 +108,7 @@ class Scheduler {
         }
     }
 
-    static bool is_start(const Node& node) { return node.op.str().ends_with("_start"); }
+    static bool is_start(const Node& node) { return op(node.op).exchange->end == plan::End::start; }
 
     /// Behind every place, in the order of the nodes.
     Key at_end(std::size_t n) const {

@@ -67,8 +67,8 @@ class ProgramAudit {
         if (collective.wait <= collective.start)
             find("exchange `{}` is waited for in step {}, before it starts in step {}",
                  collective.name, collective.wait, collective.start);
-        check_end(collective, collective.start, std::string(name_of(collective.kind)) + "_start");
-        check_end(collective, collective.wait, std::string(name_of(collective.kind)) + "_wait");
+        check_end(collective, collective.start, {collective.kind, End::start});
+        check_end(collective, collective.wait, {collective.kind, End::wait});
         check_stretch(collective);
         const std::vector<int>& sources = program_.steps[std::size_t(collective.start)].sources;
         if (collective.parameters.empty()) return;
@@ -82,15 +82,15 @@ class ProgramAudit {
     }
 
     /// The step is this end of the exchange, and its operands lie in the stretch.
-    void check_end(const Collective& collective, int number, std::string_view op) {
+    void check_end(const Collective& collective, int number, ExchangeEnd end) {
         const Step& step = program_.steps[std::size_t(number)];
         const int own = int(&collective - program_.collectives.data());
-        if (step.op != op || collective_of(program_, step) != own) {
-            find("step {} `{}` is not the {} of exchange `{}`", number, step.name, op,
+        if (exchange_end_of(step.op) != end || collective_of(program_, step) != own) {
+            find("step {} `{}` is not the {} of exchange `{}`", number, step.name, operator_of(end),
                  collective.name);
             return;
         }
-        if (op == "reduce_scatter_wait" || op == "all_gather_wait") {
+        if (end == kReduceScatterWait || end == kAllGatherWait) {
             for (const auto* operands : {&step.sources, &step.destinations})
                 for (const int id : *operands)
                     check_inside(collective, tensor(id));
@@ -146,16 +146,17 @@ class ProgramAudit {
         std::vector<std::vector<const Collective*>> under_way(plan_.buffers.size());
         for (std::size_t s = 0; s < program_.steps.size(); ++s) {
             const Step& step = program_.steps[s];
-            const int own = is_collective(step.op) ? collective_of(program_, step) : -1;
+            const std::optional<ExchangeEnd> exchange = exchange_end_of(step.op);
+            const int own = exchange ? collective_of(program_, step) : -1;
             const Collective* ends = nullptr;
-            if (is_collective(step.op)) {
+            if (exchange) {
                 const auto number = int(s);
                 const Collective* collective =
                     own < 0 ? nullptr : &program_.collectives[std::size_t(own)];
                 if (!collective ||
-                    (step.op.ends_with("_start") ? collective->start : collective->wait) != number)
+                    (exchange->end == End::start ? collective->start : collective->wait) != number)
                     find("step {} `{}` is an end of no exchange", s, step.name);
-                else if (step.op.ends_with("_wait"))
+                else if (exchange->end == End::wait)
                     ends = collective;
             }
             if (ends) std::erase(under_way[std::size_t(ends->buffer)], ends);

@@ -85,8 +85,8 @@ class LocalStepsAudit {
             const auto bad = [&] {
                 find("synchronise: the step `{}` does not belong to an average", step.name);
             };
-            if (is_collective(step.op)) {
-                const bool ends = step.op.ends_with("_wait");
+            if (const std::optional<ExchangeEnd> exchange = exchange_end_of(step.op)) {
+                const bool ends = exchange->end == End::wait;
                 for (std::size_t i = 0; i < std::min(step.sources.size(), step.destinations.size());
                      ++i) {
                     const int parameter = weighed[std::size_t(step.sources[i])];

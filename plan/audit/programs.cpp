@@ -219,8 +219,9 @@ class ProgramWalk {
     // What an exchange of parts ends with: the own part of its operands, or of it all that it is
     // made of. Which, audit_shards() looks at.
     bool ends_parts(const Step& step) const {
-        const bool reduced = step.op == "reduce_scatter_wait";
-        if (!reduced && step.op != "all_gather_wait") return false;
+        const std::optional<ExchangeEnd> end = exchange_end_of(step.op);
+        const bool reduced = end == kReduceScatterWait;
+        if (!reduced && end != kAllGatherWait) return false;
         const std::vector<int>& whole = reduced ? step.destinations : step.sources;
         const std::vector<int>& members = reduced ? step.sources : step.destinations;
         return whole.size() == 1 && tensor(whole[0]).by_rank &&

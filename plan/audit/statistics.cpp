@@ -4,6 +4,8 @@
 
 #include <variant>
 
+#include "plan/rules/exchange_ends.hpp"
+
 namespace dtnn::plan {
 
 namespace {
@@ -26,7 +28,7 @@ std::vector<std::string> audit_statistics(const Plan& plan, const Program& progr
         plan.parallel.data && plan.parallel.batch_statistics == BatchStatistics::synchronised;
     std::vector<bool> of_all_ranks(program.tensors.size());
     for (const Step& step : program.steps) {
-        if (step.op == "all_reduce_wait")
+        if (exchange_end_of(step.op) == kAllReduceWait)
             for (const int id : step.destinations)
                 of_all_ranks[std::size_t(id)] = true;
         const bool applies = step.op == "batch_norm_backward_apply" ||

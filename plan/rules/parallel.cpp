@@ -76,13 +76,4 @@ std::string refuses_ranks(const Plan& plan, int ranks) {
     return refuses_local_steps(plan, ranks);
 }
 
-bool is_collective(const std::string& op) {
-    for (const std::string_view kind : {"all_reduce", "reduce_scatter", "all_gather"}) {
-        if (!op.starts_with(kind)) continue;
-        const std::string_view end = std::string_view(op).substr(kind.size());
-        return end == "_start" || end == "_wait";
-    }
-    return false;
-}
-
 }  // namespace dtnn::plan

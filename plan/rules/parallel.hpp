@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "plan/plan.hpp"
+#include "plan/rules/exchange_ends.hpp"
 
 namespace dtnn::plan {
 
@@ -47,8 +48,5 @@ double learning_rate_factor(const Parallel& parallel, int ranks);
 
 /// Why the plan cannot run on so many ranks, in lower case; empty: it can.
 std::string refuses_ranks(const Plan& plan, int ranks);
-
-/// Whether an operator of a step is an exchange between ranks rather than a kernel.
-bool is_collective(const std::string& op);
 
 }  // namespace dtnn::plan

@@ -111,7 +111,8 @@ void NumberCheck::end(const plan::Program& program, const plan::Step& step) {
     // The rest of such a run is not looked at: everything behind it holds more of them.
     if (matters_) return;
     // An exchange's memory is the communicator's until the wait.
-    if (plan::is_collective(step.op) && step.op.ends_with("_start")) return;
+    if (const auto end = plan::exchange_end_of(step.op); end && end->end == plan::End::start)
+        return;
     for (const int destination : step.destinations)
         look(program, destination, &step);
 }

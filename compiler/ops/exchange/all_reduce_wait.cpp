@@ -3,7 +3,7 @@
 namespace dtnn::compiler {
 
 OpDef define_all_reduce_wait() {
-    return exchange_end("all_reduce_wait",
+    return exchange_end(plan::kAllReduceWait,
                         "Ends an exchange: the results are the sums over all ranks.", false);
 }
 

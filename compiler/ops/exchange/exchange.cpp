@@ -17,7 +17,8 @@ bool expect_exchanged(ShapeContext& c, const std::string& op) {
     return !c.error();
 }
 
-OpDef exchange_end(const std::string& name, std::string doc, bool counts_traffic) {
+OpDef exchange_end(plan::ExchangeEnd end, std::string doc, bool counts_traffic) {
+    const std::string name = plan::operator_of(end);
     OpDef def = OpBuilder(name)
                     .family(Family::exchange)
                     .kernel_class(KernelClass::memory)
@@ -25,7 +26,7 @@ OpDef exchange_end(const std::string& name, std::string doc, bool counts_traffic
                     .variadic(1)
                     .inputs({"src"})
                     .outputs({"dst"})
-                    .exchange()
+                    .exchange(end)
                     .shape([name](ShapeContext& c) {
                         if (!expect_exchanged(c, name)) return;
                         for (const Type& type : c.inputs())

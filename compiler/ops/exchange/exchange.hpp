@@ -5,19 +5,14 @@
 
 namespace dtnn::compiler {
 
-/// Operators that passes and lowering know by definition, because they make them and find them
-/// again.
 inline constexpr const char* kOwnPart = "own_part";
-inline constexpr const char* kReduceScatterWait = "reduce_scatter_wait";
-inline constexpr const char* kAllGatherStart = "all_gather_start";
-inline constexpr const char* kAllGatherWait = "all_gather_wait";
 
 inline constexpr const char* kNotDifferentiated = "gradients are exchanged, not differentiated";
 
 /// Any number of operands of one type of numbers, and the attribute "collective", the exchange's
 /// name; result i has the type of operand i and takes its place. One of the two ends accounts for
 /// the memory traffic.
-OpDef exchange_end(const std::string& name, std::string doc, bool counts_traffic);
+OpDef exchange_end(plan::ExchangeEnd end, std::string doc, bool counts_traffic);
 
 /// The same operands, which are one stretch of memory; one result of `part` numbers: of equal parts
 /// of the stretch, as many as there are ranks, the rank's own.

@@ -4,7 +4,7 @@ namespace dtnn::compiler {
 
 /// The traffic of the exchange is counted here, as that of all_reduce_start.
 OpDef define_reduce_scatter_start() {
-    return exchange_end("reduce_scatter_start",
+    return exchange_end(plan::kReduceScatterStart,
                         "Begins an exchange: every rank is to get the sums over all ranks of its "
                         "own part of what they have here.",
                         true);

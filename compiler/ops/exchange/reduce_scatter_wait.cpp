@@ -6,9 +6,9 @@ namespace dtnn::compiler {
 /// equal parts of it as there are ranks, one row of `part` numbers.
 OpDef define_reduce_scatter_wait() {
     OpDef def = own_part_of(
-        "reduce_scatter_wait",
+        plan::operator_of(plan::kReduceScatterWait),
         "Ends an exchange: the result is the rank's own part of the sums over all ranks.");
-    def.exchange = true;
+    def.exchange = plan::kReduceScatterWait;
     return def;
 }
 

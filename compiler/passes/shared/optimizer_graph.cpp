@@ -83,8 +83,8 @@ bool has_parameter(const Graph& graph, const std::string& name) {
 ValueId all_reduced(Rewriter& r, ValueId value, const std::string& collective, Origin place) {
     const std::string name = r.graph().value(value).name;
     Node start, wait;
-    start.op = "all_reduce_start";
-    wait.op = "all_reduce_wait";
+    start.op = plan::operator_of(plan::kAllReduceStart);
+    wait.op = plan::operator_of(plan::kAllReduceWait);
     start.phase = wait.phase = Phase::communication;
     start.place = wait.place = place;
     start.attributes = wait.attributes = {{"collective", collective}, {"statistics", true}};

@@ -63,8 +63,8 @@ class Reducer {
 
     void exchange(std::span<const FinishedGradient> bucket, const std::string& name) {
         Node start, wait;
-        start.op = "all_reduce_start";
-        wait.op = "all_reduce_wait";
+        start.op = plan::operator_of(plan::kAllReduceStart);
+        wait.op = plan::operator_of(plan::kAllReduceWait);
         std::vector<Type> types;
         std::vector<std::string> sent, reduced;
         for (const FinishedGradient& one : bucket) {
@@ -89,7 +89,7 @@ class Reducer {
 
 bool has_exchange(const Graph& graph) {
     return std::any_of(graph.nodes.begin(), graph.nodes.end(),
-                       [](const Node& node) { return op(node.op).exchange; });
+                       [](const Node& node) { return op(node.op).exchange.has_value(); });
 }
 
 }  // namespace

@@ -184,8 +184,8 @@ class Sharder {
 
     void reduce(Rewriter& r, Bucket& bucket) {
         Node start, wait;
-        start.op = "reduce_scatter_start";
-        wait.op = kReduceScatterWait;
+        start.op = plan::operator_of(plan::kReduceScatterStart);
+        wait.op = plan::operator_of(plan::kReduceScatterWait);
         start.phase = wait.phase = Phase::communication;
         start.attributes = {{"collective", bucket.exchange()}};
         wait.attributes = {{"collective", bucket.exchange()}, {"part", bucket.part}};
@@ -224,8 +224,8 @@ class Sharder {
     /// The square sums of the gradients' parts, over all ranks.
     ValueList reduced_square_sums(Rewriter& r) const {
         Node start, wait;
-        start.op = "all_reduce_start";
-        wait.op = "all_reduce_wait";
+        start.op = plan::operator_of(plan::kAllReduceStart);
+        wait.op = plan::operator_of(plan::kAllReduceWait);
         start.phase = wait.phase = Phase::communication;
         start.attributes = wait.attributes = {{"collective", std::string("gradient_norm")}};
         for (const Bucket& bucket : buckets_) {
@@ -291,8 +291,8 @@ class Sharder {
 
     void gather(Rewriter& r, const Bucket& bucket, ValueId part, const ValueList& parameters) {
         Node start, wait;
-        start.op = kAllGatherStart;
-        wait.op = kAllGatherWait;
+        start.op = plan::operator_of(plan::kAllGatherStart);
+        wait.op = plan::operator_of(plan::kAllGatherWait);
         start.phase = wait.phase = Phase::communication;
         start.attributes = wait.attributes = {{"collective", bucket.stretch()}};
         start.inputs = {part};
@@ -320,7 +320,7 @@ class Sharder {
 
 bool is_sharded(const Graph& graph) {
     return std::any_of(graph.nodes.begin(), graph.nodes.end(),
-                       [](const Node& node) { return node.op == kOwnPart; });
+                       [](const Node& node) { return op(node.op).own_part; });
 }
 
 }  // namespace

@@ -349,7 +349,7 @@ TEST_CASE("buckets are filled from the deepest layer on, and the last one is sma
 TEST_CASE("the plan and the operators agree about what an exchange is") {
     for (const OpDef* def : all_ops()) {
         CAPTURE(def->name);
-        CHECK(def->exchange == dtnn::plan::is_collective(def->name));
+        CHECK(def->exchange == dtnn::plan::exchange_end_of(def->name));
     }
 }
 
