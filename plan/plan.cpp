@@ -1,5 +1,7 @@
 #include "plan/plan.hpp"
 
+#include "plan/devices.hpp"
+
 namespace dtnn::plan {
 
 Plan::Plan() = default;
@@ -26,11 +28,12 @@ std::string numbers_of(const Target& target) {
 }
 
 std::string processor_of(const Target& target) {
-    return target.device == "cpu" ? "cpu " + target.isa : target.device;
+    return traits_of(target.device).instruction_sets ? target.device + " " + target.isa
+                                                     : target.device;
 }
 
 bool has_own_memory(const Target& target) {
-    return target.device != "cpu";
+    return traits_of(target.device).own_memory;
 }
 
 bool has_image(const Dataset& dataset) {

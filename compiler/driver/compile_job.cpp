@@ -7,6 +7,7 @@
 #include "compiler/lower/compile.hpp"
 #include "compiler/passes/pass.hpp"
 #include "kernels/catalogue.hpp"
+#include "plan/devices.hpp"
 #include "plan/rules/local_steps.hpp"
 
 namespace dtnn::compiler {
@@ -43,6 +44,14 @@ Span budget_span(const JobSpec& job, const CompileOptions& options) {
     return span;
 }
 
+/// "`compute: bf16_products` or `compute: full`".
+std::string what_it_does(const plan::DeviceTraits& device) {
+    std::string text;
+    for (const plan::Compute compute : device.computes)
+        text += fmt::format("`compute: {}` or ", plan::name_of(compute));
+    return text + fmt::format("`compute: {}`", plan::name_of(plan::Compute::full));
+}
+
 /// Reports what a job asks for that its device or its dtype cannot do.
 void check_compute(const JobSpec& job, const CompileOptions& options, Diagnostics& diagnostics) {
     const plan::Compute compute = job.training.compute;
@@ -58,21 +67,15 @@ void check_compute(const JobSpec& job, const CompileOptions& options, Diagnostic
     if (compute == plan::Compute::full) return;
     const auto written = job.training.spans.find("compute");
     const Span& span = written == job.training.spans.end() ? job.training.span : written->second;
-    const bool of_cpu = compute == plan::Compute::bf16_products;
-    if (options.device == "cpu" && !of_cpu)
-        diagnostics
-            .error(
-                Code::conflicting_fields, span,
-                fmt::format("`compute` is `{}`, which devices do; the cpu computes in the dtype, "
-                            "or rounds the factors of products to bf16",
-                            plan::name_of(compute)))
-            .help =
-            "compile with --target cuda, or write `compute: bf16_products` or `compute: full`";
-    else if (options.device != "cpu" && of_cpu)
+    const plan::DeviceTraits& device = plan::traits_of(options.device);
+    const plan::DeviceTraits* other = plan::device_that_does(compute);
+    if (!device.does(compute) && other != nullptr)
         diagnostics
             .error(Code::conflicting_fields, span,
-                   "`compute` is `bf16_products`, which the cpu does; devices round values")
-            .help = "write `compute: bf16` or `compute: tf32`, or compile with --target cpu";
+                   fmt::format("`compute` is `{}`, which {}; {}", plan::name_of(compute),
+                               other->who, device.how))
+            .help =
+            fmt::format("compile with --target {}, or write {}", other->name, what_it_does(device));
     else if (job.training.dtype != DType::f32)
         diagnostics
             .error(Code::conflicting_fields, span,
@@ -92,7 +95,7 @@ void check_compute(const JobSpec& job, const CompileOptions& options, Diagnostic
 void check_preference(const JobSpec& job, const CompileOptions& options, Diagnostics& diagnostics) {
     if (job.prefer == plan::KernelPreference::none || options.reference_kernels) return;
     const Span& span = job.spans.at("kernels.prefer");
-    if (options.device != "cpu") {
+    if (!plan::traits_of(options.device).instruction_sets) {
         diagnostics
             .error(Code::conflicting_fields, span,
                    fmt::format("`prefer` of kernels is `{}`, which is of the cpu",
@@ -115,7 +118,8 @@ void check_device(const JobSpec& job, const CompileOptions& options, Diagnostics
     check_compute(job, options, diagnostics);
     check_preference(job, options, diagnostics);
     const plan::Compression wire = job.parallel.parallel.compression;
-    if (options.device == "cpu" || wire == plan::Compression::full) return;
+    if (plan::traits_of(options.device).compressed_exchanges || wire == plan::Compression::full)
+        return;
     const auto written = job.parallel.spans.find("wire");
     diagnostics
         .error(Code::conflicting_fields,
@@ -125,13 +129,21 @@ void check_device(const JobSpec& job, const CompileOptions& options, Diagnostics
         .help = "write `wire: full`, or compile with --target cpu";
 }
 
+/// "cpu and cuda, which is for GPUs".
+std::string list_of_devices() {
+    std::string text;
+    for (const plan::DeviceTraits& device : plan::devices())
+        text += fmt::format("{}{}{}{}", text.empty() ? "" : " and ", device.name,
+                            device.doc.empty() ? "" : ", ", device.doc);
+    return text;
+}
+
 }  // namespace
 
 CompileOptions options_beside(const plan::Plan& other) {
     CompileOptions options;
     options.device = other.target.device;
-    // Instruction sets are the CPU's.
-    if (options.device == "cpu") options.usual_isa = other.target.isa;
+    if (plan::traits_of(options.device).instruction_sets) options.usual_isa = other.target.isa;
     options.usual_threads = other.target.threads;
     return options;
 }
@@ -139,14 +151,15 @@ CompileOptions options_beside(const plan::Plan& other) {
 std::optional<OptionMistake> find_mistake(const CompileOptions& options) {
     if (auto mistake = find_wrong_pass(options.disabled_passes)) return mistake;
     if (options.threads < 0) return OptionMistake{"--threads takes a number of at least 1", ""};
-    if (kernels::catalogue(options.device).empty())
+    const plan::DeviceTraits* device = plan::find_device(options.device);
+    if (device == nullptr)
         return OptionMistake{fmt::format("--target {}: no such device", options.device),
-                             "there are cpu and cuda, which is for GPUs"};
-    if (options.device != "cpu" && options.reference_kernels)
+                             "there are " + list_of_devices()};
+    if (!device->instruction_sets && options.reference_kernels)
         return OptionMistake{"--reference-kernels: only the cpu has them", ""};
-    if (options.device != "cpu" && !options.isa.empty())
+    if (!device->instruction_sets && !options.isa.empty())
         return OptionMistake{"--isa: instruction sets are the cpu's", ""};
-    if (options.device != "cpu" && options.threads > 0)
+    if (!device->threads && options.threads > 0)
         return OptionMistake{"--threads: a run's threads are the cpu's", ""};
     if (!options.isa.empty() && !is_isa(options.isa))
         return OptionMistake{fmt::format("--isa {}: no such instruction set", options.isa),

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "kernels/catalogue.hpp"
+#include "plan/devices.hpp"
 
 namespace dtnn::compiler {
 
@@ -45,7 +46,7 @@ plan::Target decide_target(const JobSpec& job, const CompileOptions& options) {
     target.dtype = job.training.dtype;
     target.compute = job.training.compute;
     target.numerics = job.training.numerics;
-    if (target.device != "cpu") {
+    if (!plan::traits_of(target.device).instruction_sets) {
         // The work on the host, data and exchanges, has no instruction set of its own.
         target.isa = kernels::name_of(kernels::Isa::baseline);
         target.threads = 1;

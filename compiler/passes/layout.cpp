@@ -7,6 +7,7 @@
 #include "compiler/ops/emit.hpp"
 #include "compiler/passes/shared/rewriting.hpp"
 #include "compiler/support/check.hpp"
+#include "plan/devices.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -174,7 +175,7 @@ class Arranger {
 }  // namespace
 
 Graph layout(const Graph& graph, PassContext& context) {
-    return Arranger(graph, context.device == "cuda").run();
+    return Arranger(graph, plan::traits_of(context.device).filters_like_images).run();
 }
 
 }  // namespace dtnn::compiler

@@ -124,6 +124,10 @@ class Device {
 /// The CPU, with so many threads.
 std::unique_ptr<Device> open_cpu(int threads);
 
+/// Whether this program knows a device of this name. A RunError (exit 5) where it does, and what
+/// the device needs is not here.
+bool need_device(const std::string& name);
+
 /// The device of this name, as a plan's target has it; of several on the machine the one of this
 /// number among the ranks there. A RunError (exit 5) that says what is missing where there is none.
 std::unique_ptr<Device> open_device(const std::string& name, int threads, int local_rank = 0);

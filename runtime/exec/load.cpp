@@ -23,7 +23,7 @@
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/pipeline.hpp"
 #include "runtime/data/transforms/sample_chain.hpp"
-#include "runtime/device/cuda/cuda_device.hpp"
+#include "runtime/device/device.hpp"
 #include "runtime/exec/collectives.hpp"
 #include "runtime/exec/plan_text.hpp"
 #include "runtime/exec/program_check.hpp"
@@ -37,9 +37,7 @@ constexpr std::int64_t kMostSamples = 1'000'000'000;
 constexpr std::int64_t kMostKeptBytes = std::int64_t{1} << 50;
 
 void check_machine(const plan::Plan& plan, const std::string& name) {
-    if (plan.target.device == "cuda") {
-        cuda::need_cuda();
-    } else if (plan.target.device != "cpu") {
+    if (!need_device(plan.target.device)) {
         throw refused_plan(
             name,
             fmt::format("it is for the device `{}`, which this program does not know",

@@ -13,6 +13,7 @@
 #include "compiler/passes/pass.hpp"
 #include "compiler/support/check.hpp"
 #include "plan/audit/audit.hpp"
+#include "plan/devices.hpp"
 #include "plan/json/json.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/standard_input.hpp"
@@ -150,7 +151,8 @@ std::optional<plan::Plan> compile_spec(const std::string& spec, const CompileCom
     if (!emit.empty() || phase_to_break_after()) options.observe = emit_hook(emit);
 
     std::optional<compiler::TuningHistory> tuning;
-    if (!command.no_tuning && options.device == "cpu" && !options.reference_kernels)
+    if (!command.no_tuning && plan::traits_of(options.device).tunes_kernels &&
+        !options.reference_kernels)
         tuning = read_tuning_file(tuning_file(command.tuning), !command.tuning.empty());
     if (tuning) options.tuning = &*tuning;
 

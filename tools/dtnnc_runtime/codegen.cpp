@@ -70,20 +70,20 @@ constexpr Emission kEmissions[] = {
     {"asm", "cpu", "#", kernels::CodeForm::assembly, runtime::open_generator, kInstallLlvm},
     {"c", "cpu", "//", kernels::CodeForm::source,
      [](std::string&) { return &runtime::c_generator(); }, ""},
-    {"cuda", "cuda", "//", kernels::CodeForm::source, runtime::cuda_generator, kInstallCuda},
     {"ptx", "cuda", "//", kernels::CodeForm::assembly, runtime::cuda_generator, kInstallCuda},
+    {"cuda", "cuda", "//", kernels::CodeForm::source, runtime::cuda_generator, kInstallCuda},
 };
 
 }  // namespace
 
 int codegen(const CodegenCommand& command) {
     const plan::Plan plan = load_plan(command.plan);
-    const std::string wanted = !command.emit.empty()         ? command.emit
-                               : plan.target.device == "cpu" ? "llvm"
-                                                             : "ptx";
+    // The first of a device is what suits it.
     const Emission& emission =
-        *std::find_if(std::begin(kEmissions), std::end(kEmissions),
-                      [&](const Emission& one) { return one.name == wanted; });
+        *std::find_if(std::begin(kEmissions), std::end(kEmissions), [&](const Emission& one) {
+            return command.emit.empty() ? one.device == plan.target.device
+                                        : one.name == command.emit;
+        });
     if (plan.target.device != emission.device)
         throw UsageError(fmt::format("{} is for {}, and --emit {} is for {}", command.plan,
                                      plan.target.device, emission.name, emission.device));

@@ -3,11 +3,12 @@
 #include "base/expression/expression.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/passes/shared/fusions.hpp"
+#include "plan/devices.hpp"
 
 namespace dtnn::compiler {
 
 std::optional<Graph> fuse_convolution_activation(const Graph& graph, PassContext& context) {
-    if (context.device != "cpu") return std::nullopt;
+    if (!plan::traits_of(context.device).expression_epilogues) return std::nullopt;
     Fusions fusions(graph);
     for (const Node& activation : graph.nodes) {
         if (activation.inputs.size() != 1 || activation.outputs.size() != 1) continue;

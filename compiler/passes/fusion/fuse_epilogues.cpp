@@ -5,6 +5,7 @@
 #include "compiler/ops/emit.hpp"
 #include "compiler/passes/shared/batch_norm_operators.hpp"
 #include "compiler/passes/shared/fusions.hpp"
+#include "plan/devices.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -217,7 +218,8 @@ class EpilogueFuser {
 std::optional<Graph> fuse_epilogues(const Graph& graph, PassContext& context) {
     const bool shared = context.parallel.data &&
                         context.parallel.batch_statistics == plan::BatchStatistics::synchronised;
-    return EpilogueFuser(graph).run(context.device == "cpu" && !shared);
+    return EpilogueFuser(graph).run(plan::traits_of(context.device).expression_epilogues &&
+                                    !shared);
 }
 
 }  // namespace dtnn::compiler

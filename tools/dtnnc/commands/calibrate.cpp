@@ -1,5 +1,8 @@
+#include <fmt/format.h>
+
 #include <memory>
 
+#include "plan/devices.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/runtime_library.hpp"
@@ -16,12 +19,13 @@ std::function<int()> declare_calibrate(OptionList& list) {
     list.real("--seconds", command->seconds, "About as long kernels are measured", 1.0, 600.0);
     list.text("--target", command->target,
               "Also measures a device of this machine: cuda; default the cpu alone",
-              {.value = "DEVICE", .offers = {"cpu", "cuda"}});
+              {.value = "DEVICE", .offers = plan::device_names()});
     list.flag("--ranks", command->ranks,
               "Also measures reductions between the ranks that mpiexec or srun started");
     return [command] {
-        if (command->target != "cpu" && command->target != "cuda")
-            throw UsageError("--target " + command->target + ": it is cpu or cuda");
+        if (plan::find_device(command->target) == nullptr)
+            throw UsageError(fmt::format("--target {}: it is {}", command->target,
+                                         fmt::join(plan::device_names(), " or ")));
         return runtime_library().calibrate(*command);
     };
 }

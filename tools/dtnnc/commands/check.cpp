@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "compiler/frontend/specs.hpp"
 #include "compiler/support/diagnostics.hpp"
+#include "plan/devices.hpp"
 #include "plan/summary/summary.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/dtnnc/options.hpp"
@@ -32,12 +33,14 @@ std::optional<plan::Plan> plan_of(const std::string& spec, const CommonOptions& 
                one.code == compiler::Code::conflicting_fields;
     };
     if (!plan && std::all_of(of_plan.all().begin(), of_plan.all().end(), refuses_fields)) {
-        CompileCommand on_device;
-        on_device.options.device = "cuda";
-        Diagnostics of_device;
-        if (auto other = compile_spec(spec, on_device, options, of_device)) {
-            diagnostics.merge(of_device);
-            return other;
+        for (const plan::DeviceTraits& device : plan::devices().subspan(1)) {
+            CompileCommand on_device;
+            on_device.options.device = device.name;
+            Diagnostics of_device;
+            if (auto other = compile_spec(spec, on_device, options, of_device)) {
+                diagnostics.merge(of_device);
+                return other;
+            }
         }
     }
     diagnostics.merge(of_plan);

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "compiler/driver/target.hpp"
 #include "compiler/passes/pass.hpp"
+#include "plan/devices.hpp"
 #include "plan/json/json.hpp"
 #include "plan/rules/recomputed.hpp"
 #include "plan/summary/summary.hpp"
@@ -87,8 +88,9 @@ std::function<int()> declare_compile(OptionList& list) {
               "File of the plan, - for standard output; default NAME.plan.json; with --sweep "
               "the folder of the plans, default NAME-sweep",
               {.value = "FILE"});
-    list.text("--target", options.device, "Device: cpu or cuda",
-              {.shows_default = true, .value = "DEVICE", .offers = {"cpu", "cuda"}});
+    list.text("--target", options.device,
+              fmt::format("Device: {}", fmt::join(plan::device_names(), " or ")),
+              {.shows_default = true, .value = "DEVICE", .offers = plan::device_names()});
     list.text("--isa", options.isa,
               fmt::format("Instruction set: {}; default this machine's best",
                           fmt::join(compiler::isa_names(), ", ")),

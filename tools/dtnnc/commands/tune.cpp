@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "compiler/driver/target.hpp"
+#include "plan/devices.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/runtime_library.hpp"
@@ -18,7 +19,7 @@ struct TuneArguments {
 int tune(const TuneArguments& given) {
     TuneKernelsCommand kernels = given.kernels;
     if (is_plan(kernels.source)) {
-        if (load_plan(kernels.source).target.device != "cpu") {
+        if (!plan::traits_of(load_plan(kernels.source).target.device).tunes_kernels) {
             refuse_spec_options(kernels.common, kernels.source);
             if (kernels.output.empty() && is_standard_input(kernels.source))
                 throw UsageError("-o: the tuned plan of standard input needs a name");
@@ -26,7 +27,7 @@ int tune(const TuneArguments& given) {
             if (given.repeats > 0) engines.repeats = given.repeats;
             return runtime_library().tune_engines(engines);
         }
-    } else if (kernels.compile.options.device != "cpu") {
+    } else if (!plan::traits_of(kernels.compile.options.device).tunes_kernels) {
         throw UsageError("--target: engines of a device are chosen in a plan\nhelp: compile " +
                          kernels.source + " and tune the plan");
     }

@@ -10,6 +10,7 @@
 #include "base/json_text.hpp"
 #include "base/quantity_text.hpp"
 #include "compiler/ops/emit.hpp"
+#include "plan/devices.hpp"
 #include "plan/forecast/rates.hpp"
 
 namespace dtnn::tools {
@@ -62,8 +63,9 @@ std::string precision_advice(const plan::Plan& plan) {
     const auto program =
         std::find_if(plan.programs.begin(), plan.programs.end(),
                      [](const plan::Program& one) { return one.kind == plan::ProgramKind::train; });
-    if (plan.target.device != "cpu" || plan.target.dtype != DType::f32 ||
-        plan.target.compute != plan::Compute::full || program == plan.programs.end() ||
+    if (!plan::traits_of(plan.target.device).does(plan::Compute::bf16_products) ||
+        plan.target.dtype != DType::f32 || plan.target.compute != plan::Compute::full ||
+        program == plan.programs.end() ||
         !machine.kernels.contains(plan::name_of(plan::KernelClass::bf16_products)) ||
         plan::missing_rates(machine, plan.target))
         return {};

@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "compiler/frontend/read/quantity.hpp"
 #include "kernels/catalogue.hpp"
+#include "plan/devices.hpp"
 #include "plan/forecast/rates.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/environment.hpp"
@@ -198,9 +199,9 @@ int calibrate(const CalibrateCommand& command) {
     if (ranks.rank != 0) return 0;
     std::vector<std::string> facts;
     plan::Gpus gpus;
-    if (command.target == "cuda") {
+    if (plan::traits_of(command.target).own_memory) {
         // First, so that a machine without one says so at once.
-        const auto open = [] { return runtime::open_device("cuda", 1); };
+        const auto open = [&] { return runtime::open_device(command.target, 1); };
         static_cast<void>(open());
         gpus = fit_device(measure_device(device_probes(), open, command.seconds));
         facts.emplace_back(
