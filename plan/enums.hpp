@@ -201,4 +201,13 @@ constexpr auto names_of(OriginKind) {
     return std::to_array<const char*>({"file", "default", "command line", "data"});
 }
 
+/// What another value of a setting means for what is trained.
+///     mathematics   another function is trained, or it is trained in another way
+///     performance   the same values but for rounding; time, memory and names may differ
+///     unread        files decide that no plan holds: whoever can read both settles it
+enum class Meaning : std::uint8_t { mathematics, performance, unread };
+constexpr auto names_of(Meaning) {
+    return std::to_array<const char*>({"mathematics", "performance", "unread"});
+}
+
 }  // namespace dtnn::plan

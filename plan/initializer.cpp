@@ -18,7 +18,7 @@ std::span<const InitializerKind> initializer_kinds() {
         {"orthogonal", {"gain"}},
         {"normal", {"mean", "deviation"}},
         {"truncated_normal", {"mean", "deviation"}},
-        {"uniform", {"low", "high"}},
+        {"uniform", {"low", "high"}, true},
         {"constant", {"value"}},
         {"zeros", {}},
         {"ones", {}},
@@ -49,11 +49,12 @@ std::optional<std::string> mistake_of(const Initializer& initializer) {
     for (const std::string_view name : kind->numbers)
         if (!initializer.numbers.contains(std::string(name)))
             return fmt::format("the initializer `{}` lacks `{}`", kind->name, name);
-    if (kind->name == "uniform") {
+    if (kind->is_interval) {
         const double low = std::get<double>(initializer.numbers.at("low"));
         const double high = std::get<double>(initializer.numbers.at("high"));
         if (low >= high)
-            return fmt::format("the initializer `uniform` has low {} and high {}", low, high);
+            return fmt::format("the initializer `{}` has low {} and high {}", kind->name, low,
+                               high);
     }
     return std::nullopt;
 }

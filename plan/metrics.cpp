@@ -61,6 +61,7 @@ const MetricInfo* find_metric(std::string_view type) {
 
 std::string metric_name(const Component& metric) {
     const Attributes& attributes = metric.attributes;
+    // The number stands inside the name, where others have theirs at the end.
     if (metric.type == "top_k_accuracy")
         return fmt::format("top_{}_accuracy", value_of(attributes, "k", std::int64_t{5}));
     if (metric.type == kFormula) return value_of(attributes, "name", std::string());

@@ -226,6 +226,10 @@ struct ResolvedValue {
     std::string value;  ///< as JSON text
     OriginKind origin = OriginKind::fallback;
     Place place;  ///< for files; for the command line, `file` holds the argument's text
+    /// What another value means, and why: a clause. Of fields of layers nothing is said here
+    /// (diff/layer_meanings.hpp); what nothing is said of is taken to change the mathematics.
+    Meaning meaning = Meaning::mathematics;
+    std::string reason = {};
 };
 
 /// One of a closed set (a loss, a metric, a schedule, a transform ...) with all its fields,
@@ -321,31 +325,11 @@ struct CheckpointRule {
     bool operator==(const CheckpointRule&) const = default;
 };
 
+/// Its members, with their documents: training.def.
 struct Training {
-    std::int64_t epochs = 1;
-    std::int64_t batch_size = 64;
-    std::int64_t accumulation = 1;  ///< batches whose gradients one update adds up
-    /// Full batches and the tail, of Target::ranks ranks; where the job limits them, its limit,
-    /// which more ranks may not come to: parallel.hpp has the steps of any number of ranks.
-    std::int64_t steps_per_epoch = 0;
-    bool whole_epochs = true;  ///< false: the job limits the steps of an epoch
-    std::uint64_t seed = 0;
-    bool shuffle = true;
-    double learning_rate = 0.01;
-    std::string optimizer;
-    Attributes optimizer_attributes;
-    std::vector<ParameterGroup> groups;  ///< the first that matches a parameter counts
-    double clip_norm = 0;                ///< of all gradients together; 0: not clipped
-    double clip_value = 0;               ///< of every element of a gradient; 0: not clipped
-    /// Of values of fp16: what the loss is multiplied by; 0: as much as does not overflow.
-    double loss_scale = 0;
-    double average_decay = 0;  ///< of the moving average of the weights; 0: none is kept
-    std::string loss;
-    Attributes loss_attributes;
-    std::vector<Metric> metrics;
-    std::vector<Component> schedules;
-    CheckpointRule checkpoint;
-    double validation_split = 0;
+#define TRAINING_MEMBER(type, name, ...) type name = __VA_ARGS__;
+#include "plan/training.def"
+#undef TRAINING_MEMBER
 };
 
 /// How the training is shared between ranks (docs/parallel.md). The data is: each rank has all

@@ -15,7 +15,7 @@
 #include "compiler/frontend/read/scalars.hpp"
 #include "compiler/frontend/read/validation.hpp"
 #include "compiler/frontend/specs.hpp"
-#include "compiler/frontend/tables/homes.hpp"
+#include "compiler/frontend/tables/misplaced_fields.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 #include "compiler/ir/graph.hpp"
 #include "plan/metrics.hpp"
@@ -247,7 +247,7 @@ std::map<std::string, std::string> fields_of_parts(const SourceNode& tree) {
     add("ranks", "parallel.data");
     for (const Field& field : machine_table())
         add(std::string(field.name), fmt::format("machine.{}", field.name));
-    elsewhere.insert(homes_of_words("job").begin(), homes_of_words("job").end());
+    elsewhere.insert(help_for_misplaced("job").begin(), help_for_misplaced("job").end());
     // Who writes `memory` in a job means its budget.
     elsewhere.erase("memory");
     return elsewhere;
@@ -280,7 +280,7 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
     if (const SourceNode* node = fields.node("kernels")) {
         const FieldValues kernels =
             read_record(*node, kernel_wish_table(), {"kernels", node->span}, diagnostics);
-        if (kernels.values.contains("prefer")) plan::parse_name(kernels.text("prefer"), job.prefer);
+        if (kernels.values.contains("prefer")) parse_name(kernels.text("prefer"), job.prefer);
         for (const auto& [name, span] : kernels.spans)
             job.spans["kernels." + name] = span;
     }
@@ -355,7 +355,7 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
 /// The rest of load_job, when the file itself has been read.
 JobSpec finish_job(Composer& composer, Composer::Loaded loaded, const std::string& path,
                    const LoadOptions& options, Diagnostics& diagnostics) {
-    const bool model_alone = loaded.kind->name == "model";
+    const bool model_alone = loaded.kind->kind == SpecKind::model;
     SourceNode tree = std::move(loaded.tree);
     if (model_alone) {
         SourceNode job = make_map(Span{{path, 1, 1}, 1});
@@ -380,7 +380,7 @@ JobSpec load_job(const std::string& path, const LoadOptions& options, Diagnostic
     Composer composer(options, diagnostics);
     auto loaded = composer.load_root(path, {"job", "model"});
     if (!loaded) return empty;
-    if (loaded->kind->name != "model" && loaded->kind->name != "job") {
+    if (loaded->kind->kind != SpecKind::model && loaded->kind->kind != SpecKind::job) {
         diagnostics
             .error(Code::wrong_kind, Span{{path, 1, 1}, 1},
                    fmt::format("`{}` is a {} spec; here a job or a model is wanted", path,
@@ -402,9 +402,9 @@ CheckedSpec check_spec(const std::string& path, const LoadOptions& options,
     auto loaded = composer.load_root(path);
     if (!loaded) return checked;
     const std::string file = loaded->file;
-    const std::string kind(loaded->kind->name);
-    checked.kind = kind;
-    if (kind == "job" || kind == "model") {
+    const KindInfo& kind = *loaded->kind;
+    checked.kind = kind.kind;
+    if (kind.kind == SpecKind::job || kind.kind == SpecKind::model) {
         const JobSpec job = finish_job(composer, std::move(*loaded), file, options, diagnostics);
         if (!diagnostics.has_errors()) build_graph(job, 1, diagnostics);
         if (!diagnostics.has_errors()) lint_job(job, diagnostics);
@@ -412,13 +412,14 @@ CheckedSpec check_spec(const std::string& path, const LoadOptions& options,
     }
     auto job = composer.compose_part(std::move(*loaded));
     if (!job) return checked;
-    SourceNode& part = job->find(kind)->value;
-    if (kind == "operator" || kind == "loss") {
+    const std::string kind_name(kind.name);
+    SourceNode& part = job->find(kind_name)->value;
+    if (kind.kind == SpecKind::operation || kind.kind == SpecKind::loss) {
         SourceNode operators = make_map(Span{{file, 1, 1}, 1});
         const SourceEntry* name = part.find("name");
         const std::string called = name ? name->value.text : std::string();
         part.erase("name");
-        part.entries.push_back({"kind", Span{}, make_scalar(kind)});
+        part.entries.push_back({"kind", Span{}, make_scalar(kind_name)});
         operators.entries.push_back({called, operators.span, std::move(part)});
         const Blocks read(nullptr, &operators, diagnostics);
         return checked;
@@ -427,10 +428,10 @@ CheckedSpec check_spec(const std::string& path, const LoadOptions& options,
         if (const SourceEntry* losses = model->value.find("operators"))
             const Blocks read(nullptr, &losses->value, diagnostics);
     settle_loss(*job, diagnostics);
-    if (kind == "dataset") {
+    if (kind.kind == SpecKind::dataset) {
         checked.dataset = read_dataset(part, name_of_file(file), options.find_data, diagnostics);
         if (!diagnostics.has_errors()) lint_dataset(checked.dataset, diagnostics);
-    } else if (kind == "machine") {
+    } else if (kind.kind == SpecKind::machine) {
         checked.machine = read_machine(part, name_of_file(file), diagnostics);
     } else {
         checked.training = read_training(part, diagnostics);

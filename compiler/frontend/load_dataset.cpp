@@ -11,7 +11,7 @@ std::optional<DatasetSpec> load_dataset(const std::string& path, const LoadOptio
                                         Diagnostics& diagnostics) {
     Composer composer(options, diagnostics);
     auto loaded = composer.load_root(path, {"dataset", "job", "model"});
-    if (!loaded || loaded->kind->name != "dataset") return std::nullopt;
+    if (!loaded || loaded->kind->kind != SpecKind::dataset) return std::nullopt;
     const std::string file = loaded->file;
     const auto job = composer.compose_part(std::move(*loaded));
     if (!job) return std::nullopt;

@@ -14,7 +14,7 @@ std::optional<MachineSpec> load_machine(const std::string& path, const LoadOptio
     Composer composer(options, diagnostics);
     auto loaded = composer.load_root(path, {"machine"});
     if (!loaded) return std::nullopt;
-    if (loaded->kind->name != "machine") {
+    if (loaded->kind->kind != SpecKind::machine) {
         diagnostics
             .error(Code::wrong_kind, Span{{loaded->file, 1, 1}, 1},
                    fmt::format("this is a {}, and a machine is wanted", loaded->kind->name))

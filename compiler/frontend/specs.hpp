@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/expression/expression.hpp"
+#include "compiler/frontend/spec_kind.hpp"
 #include "compiler/ops/op.hpp"
 #include "compiler/support/diagnostics.hpp"
 #include "plan/plan.hpp"
@@ -168,7 +169,7 @@ JobSpec load_job(const std::string& path, const LoadOptions& options, Diagnostic
 
 /// What a file was found to be, of the parts those that its kind has.
 struct CheckedSpec {
-    std::string kind;  ///< "job", "model", "dataset", ...; empty: it could not be read
+    std::optional<SpecKind> kind;  ///< nothing: it could not be read
     DatasetSpec dataset;
     TrainingSpec training;
     MachineSpec machine;

@@ -15,11 +15,7 @@ namespace dtnn::compiler {
 namespace {
 
 Field field_of(std::string_view name, FieldType type, std::string_view doc) {
-    Field field;
-    field.name = name;
-    field.type = type;
-    field.doc = doc;
-    return field;
+    return {.name = name, .type = type, .doc = doc, .change = kOfLayer};
 }
 
 }  // namespace

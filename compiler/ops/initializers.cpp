@@ -18,9 +18,8 @@ struct Kind {
 };
 
 Field number(std::string_view name, std::optional<double> fallback, std::string_view doc) {
-    Field field{name, FieldType::real};
+    Field field{.name = name, .type = FieldType::real, .doc = doc, .change = kOfLayer};
     if (fallback) field.fallback = *fallback;
-    field.doc = doc;
     field.minimum = -plan::kLargestInitializerNumber;
     field.maximum = plan::kLargestInitializerNumber;
     return field;

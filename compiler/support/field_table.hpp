@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/support/field_member.hpp"
 #include "plan/plan.hpp"
 
 namespace dtnn::compiler {
@@ -44,12 +45,35 @@ enum class FieldType {
 /// A closed set of names, each with fields of its own: compiler/frontend/tables/components.hpp.
 struct ComponentSet;
 
+/// What another value of a field means for what is trained. A setting's row cannot be written
+/// without it.
+struct FieldChange {
+    constexpr FieldChange(plan::Meaning one, std::string_view why) : meaning(one), reason(why) {}
+
+    plan::Meaning meaning;
+    std::string_view reason;  ///< a clause; empty of layers' fields
+};
+
+constexpr FieldChange mathematics(std::string_view reason) {
+    return {plan::Meaning::mathematics, reason};
+}
+constexpr FieldChange performance(std::string_view reason) {
+    return {plan::Meaning::performance, reason};
+}
+/// Of what names files.
+constexpr FieldChange unread(std::string_view reason) {
+    return {plan::Meaning::unread, reason};
+}
+/// Of a layer's fields, which plan/diff/layer_meanings.cpp has.
+inline constexpr FieldChange kOfLayer = mathematics("");
+
 struct Field {
     std::string_view name;
     FieldType type;
     std::optional<AttributeValue> fallback =
         {};  ///< the default; none and not `optional`: must be given
     std::string_view doc = {};
+    FieldChange change;
     std::optional<double> minimum =
         {};  ///< inclusive, for numbers (each element of pairs and lists)
     std::optional<double> maximum = {};          ///< inclusive
@@ -61,6 +85,7 @@ struct Field {
     bool exclusive_maximum = false;
     const ComponentSet* components = nullptr;    ///< of variant and variant_list
     const std::vector<Field>* fields = nullptr;  ///< of record and record_list
+    FieldMember member = {};                     ///< of the spec, where the setting is one value
     /// Outside which a number is allowed, and a slip more often than not: a lint says so.
     std::optional<double> usual_least = {};
     std::optional<double> usual_most = {};

@@ -14,12 +14,7 @@
 
 namespace dtnn::plan {
 
-enum class Meaning {
-    mathematics,  ///< another function is trained, or it is trained in another way
-    performance,  ///< the same values but for rounding; time, memory and names may differ
-    unread,       ///< files decide that neither plan holds: whoever can read both settles it
-};
-/// For the tables of labels.
+/// For the labels of consequences and layers.
 inline constexpr Meaning kMath = Meaning::mathematics;
 inline constexpr Meaning kSpeed = Meaning::performance;
 inline constexpr Meaning kUnread = Meaning::unread;

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/json_text.hpp"
-#include "plan/diff/meaning.hpp"
+#include "plan/diff/layer_meanings.hpp"
 
 namespace dtnn::plan {
 
@@ -221,9 +221,9 @@ class LayerComparison {
             return found == attributes.end() ? std::string() : json_text(found->second);
         };
         for (const std::string& name : names) {
-            FieldMeaning meaning = meaning_of_layer_field(s.type, name);
+            const LayerMeaning& meaning = meaning_of_layer_field(s.type, name);
             Change change = make("layers", Action::changed, s.type + "." + name, meaning.meaning,
-                                 meaning.reason);
+                                 std::string(meaning.reason));
             change.before = text(s.attributes, name);
             change.after = text(t.attributes, name);
             if (change.before != change.after) add(fields_, std::move(change), t.name);
@@ -234,8 +234,9 @@ class LayerComparison {
     void rename(int i, int j) {
         const std::string &s = layer_a(i).name, &t = layer_b(j).name;
         std::size_t tail = common_tail(s, t);
-        FieldMeaning meaning = meaning_of_layer_field(layer_b(j).type, "name");
-        Change change = make("layers", Action::renamed, "name", meaning.meaning, meaning.reason);
+        const LayerMeaning& meaning = meaning_of_layer_field(layer_b(j).type, "name");
+        Change change =
+            make("layers", Action::renamed, "name", meaning.meaning, std::string(meaning.reason));
         change.before = json_text(std::string(head_of(s, tail)));
         change.after = json_text(std::string(head_of(t, tail)));
         add(renamed_, std::move(change), t);
@@ -275,10 +276,10 @@ class LayerComparison {
         std::sort(sorted_before.begin(), sorted_before.end());
         std::sort(sorted_after.begin(), sorted_after.end());
         bool order = sorted_before == sorted_after && (t.type == "add" || t.type == "multiply");
-        FieldMeaning meaning = meaning_of_layer_field(t.type, "from");
-        Change change = make("connections", Action::changed, "from",
-                             order ? Meaning::performance : meaning.meaning,
-                             order ? "the same operands in another order" : meaning.reason);
+        const LayerMeaning& meaning = meaning_of_layer_field(t.type, "from");
+        Change change = make(
+            "connections", Action::changed, "from", order ? Meaning::performance : meaning.meaning,
+            order ? "the same operands in another order" : std::string(meaning.reason));
         if (follows) change.reason = kAround;
         change.before = json_text(s.from);
         change.after = json_text(t.from);

@@ -7,7 +7,7 @@
 
 #include "base/json.hpp"
 #include "base/json_text.hpp"
-#include "plan/diff/meaning.hpp"
+#include "plan/diff/layer_meanings.hpp"
 #include "plan/rules/compression.hpp"
 
 namespace dtnn::plan {
@@ -17,6 +17,8 @@ namespace {
 struct Setting {
     std::string value;  ///< JSON text
     bool written = false;
+    Meaning meaning = Meaning::mathematics;
+    std::string reason = std::string(kNoLabel);
 };
 using Settings = std::map<std::string, Setting>;
 
@@ -24,7 +26,9 @@ Settings resolved(const Plan& plan) {
     Settings settings;
     for (const ResolvedValue& value : plan.values)
         if (!value.path.starts_with("model.layers."))
-            settings[value.path] = {value.value, value.origin != OriginKind::fallback};
+            settings[value.path] = {value.value, value.origin != OriginKind::fallback,
+                                    value.meaning,
+                                    value.reason.empty() ? std::string(kNoLabel) : value.reason};
     return settings;
 }
 
@@ -119,6 +123,18 @@ struct ListMember {
     Settings fields;   ///< "epochs"
     bool matched = false;
 
+    /// Its whole as one setting: of the mathematics if one of its fields is; without fields as the
+    /// list is.
+    Setting whole(const Setting& list_setting, bool written) const {
+        const Setting* label = fields.empty() ? &list_setting : &fields.begin()->second;
+        for (const auto& [field, setting] : fields)
+            if (setting.meaning == Meaning::mathematics) {
+                label = &setting;
+                break;
+            }
+        return {value(), written, label->meaning, label->reason};
+    }
+
     std::string value() const {
         if (fields.empty()) return json_text(name);
         std::string list;
@@ -183,6 +199,13 @@ bool same_number(const std::string& a, const std::string& b) {
     return number(a, x) && number(b, y) && x == y;
 }
 
+// The labels of what no spec says: options of the command line, and the compiler's own.
+constexpr const char* kRounding = "the same values but for rounding";
+constexpr const char* kAnyWorker = "samples do not depend on which thread prepares them";
+constexpr const char* kAnywhere = "what is computed does not depend on where";
+constexpr const char* kOtherVersion = "another version may choose and arrange differently";
+constexpr const char* kKeepMeaning = "passes keep the meaning of the graph";
+
 class SettingComparison {
   public:
     SettingComparison(const Plan& a, const Plan& b)
@@ -197,8 +220,9 @@ class SettingComparison {
         target();
         passes();
         if (a_.generator != b_.generator)
-            add("compiler", "compiler.generator", {json_text(a_.generator), true},
-                {json_text(b_.generator), true});
+            add("compiler", "compiler.generator",
+                {json_text(a_.generator), true, Meaning::performance, kOtherVersion},
+                {json_text(b_.generator), true, Meaning::performance, kOtherVersion});
         return std::move(changes_);
     }
 
@@ -256,10 +280,10 @@ class SettingComparison {
                 return item.first == "machine" || is_below(item.first, "machine");
             });
             if (plan->machine.name.empty()) continue;
-            (*settings)["machine"] = {"{" + json_text("type") + ": " +
-                                          json_text(plan->machine.name) + ", " +
-                                          json_text("fields") + ": {" + fields + "}}",
-                                      true};
+            (*settings)["machine"] = {
+                "{" + json_text("type") + ": " + json_text(plan->machine.name) + ", " +
+                    json_text("fields") + ": {" + fields + "}}",
+                true, Meaning::performance, "it says what the computation runs on"};
         }
     }
 
@@ -280,9 +304,11 @@ class SettingComparison {
             a[place_a].matched = b[place_b].matched = true;
         }
         for (std::size_t i = 0; i < a.size(); ++i)
-            if (!a[i].matched) before_[member_path(owner, i, a[i].name)] = {a[i].value(), written};
+            if (!a[i].matched)
+                before_[member_path(owner, i, a[i].name)] = a[i].whole(list_a, written);
         for (std::size_t i = 0; i < b.size(); ++i)
-            if (!b[i].matched) after_[member_path(owner, i, b[i].name)] = {b[i].value(), written};
+            if (!b[i].matched)
+                after_[member_path(owner, i, b[i].name)] = b[i].whole(list_b, written);
         if (std::is_sorted(places.begin(), places.end())) return;
         Change& change = add("settings", owner, list_a, list_b);
         change.meaning = Meaning::performance;
@@ -291,16 +317,20 @@ class SettingComparison {
 
     Change& add(const char* section, const std::string& path, const Setting& before,
                 const Setting& after) {
-        FieldMeaning meaning = meaning_of(path);
-        if (path.ends_with("parallel.bucket_size") &&
-            (depends_on_buckets(a_.parallel) || depends_on_buckets(b_.parallel)))
-            meaning = {Meaning::mathematics, "gradients are rounded or selected within an exchange",
-                       meaning.unit};
-        // The path of a type that only one of the two has.
-        if (meaning.meaning == Meaning::unread && (before.value.empty() || after.value.empty()))
-            meaning = {Meaning::mathematics, "the samples come from another source", meaning.unit};
+        const Setting& labelled = after.value.empty() ? before : after;
         Change change;
-        change.unit = meaning.unit;
+        change.meaning = labelled.meaning;
+        change.reason = labelled.reason;
+        if (path.ends_with("parallel.bucket_size") &&
+            (depends_on_buckets(a_.parallel) || depends_on_buckets(b_.parallel))) {
+            change.meaning = Meaning::mathematics;
+            change.reason = "gradients are rounded or selected within an exchange";
+        }
+        // The path of a type that only one of the two has.
+        if (change.meaning == Meaning::unread && (before.value.empty() || after.value.empty())) {
+            change.meaning = Meaning::mathematics;
+            change.reason = "the samples come from another source";
+        }
         change.section = section;
         change.what = path;
         change.before = before.value;
@@ -308,8 +338,6 @@ class SettingComparison {
         change.action = before.value.empty()  ? Action::added
                         : after.value.empty() ? Action::removed
                                               : Action::changed;
-        change.meaning = meaning.meaning;
-        change.reason = meaning.reason;
         change.chosen = before.written || after.written;
         changes_.push_back(std::move(change));
         return changes_.back();
@@ -347,24 +375,31 @@ class SettingComparison {
             return (s != before_.end()) != (t != after_.end()) ||
                    (s != before_.end() && s->second.value != t->second.value);
         };
-        auto field = [&](const std::string& name, const auto& x, const auto& y) -> Change* {
+        auto field = [&](const std::string& name, const auto& x, const auto& y, const char* reason,
+                         Meaning meaning = Meaning::performance) -> Change* {
             if (x == y) return nullptr;
-            return &add("target", "target." + name, {json_text(x), true}, {json_text(y), true});
+            return &add("target", "target." + name, {json_text(x), true, meaning, reason},
+                        {json_text(y), true, meaning, reason});
         };
         const Target &s = a_.target, &t = b_.target;
-        field("device", s.device, t.device);
-        if (Change* change = field("isa", s.isa, t.isa); change && a_.machine.isa != b_.machine.isa)
+        field("device", s.device, t.device, kRounding);
+        if (Change* change = field("isa", s.isa, t.isa, kRounding);
+            change && a_.machine.isa != b_.machine.isa)
             change->chosen = false;
-        if (Change* change = field("threads", s.threads, t.threads);
+        if (Change* change = field("threads", s.threads, t.threads, kRounding);
             change && (is_set("threads") || a_.machine.cores != b_.machine.cores))
             change->chosen = false;
-        if (Change* change = field("data_workers", s.data_workers, t.data_workers);
+        if (Change* change = field("data_workers", s.data_workers, t.data_workers, kAnyWorker);
             change && is_set("data_workers"))
             change->chosen = false;
-        if (Change* change = field("pin_threads", s.pin_threads, t.pin_threads);
+        if (Change* change = field("pin_threads", s.pin_threads, t.pin_threads, kAnywhere);
             change && is_set("pin_threads"))
             change->chosen = false;
-        field("ranks", s.ranks, t.ranks);
+        field(
+            "ranks", s.ranks, t.ranks,
+            "a global batch is a batch of every rank; a job with `global_batch_size` gives each a "
+            "smaller share instead",
+            Meaning::mathematics);
     }
 
     void passes() {
@@ -388,7 +423,9 @@ class SettingComparison {
             if (s == t) continue;
             // A pass that only one of the two compilers has was not chosen.
             bool chosen = !s.empty() && !t.empty();
-            Change& change = add("passes", "compiler.passes." + name, {s, chosen}, {t, chosen});
+            Change& change = add("passes", "compiler.passes." + name,
+                                 {s, chosen, Meaning::performance, kKeepMeaning},
+                                 {t, chosen, Meaning::performance, kKeepMeaning});
             change.chosen = chosen;
         }
     }

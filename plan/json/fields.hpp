@@ -39,16 +39,9 @@ void visit_fields(auto& v, is_record<CheckpointRule> auto& r) {
 }
 
 void visit_fields(auto& v, is_record<Training> auto& r) {
-    v("epochs", r.epochs), v("batch_size", r.batch_size), v("accumulation", r.accumulation);
-    v("steps_per_epoch", r.steps_per_epoch), v("whole_epochs", r.whole_epochs);
-    v("seed", r.seed), v("shuffle", r.shuffle), v("learning_rate", r.learning_rate);
-    v("optimizer", r.optimizer), v("optimizer_attributes", r.optimizer_attributes);
-    v("groups", r.groups), v("clip_norm", r.clip_norm), v("clip_value", r.clip_value);
-    v("loss_scale", r.loss_scale);
-    v("average_decay", r.average_decay);
-    v("loss", r.loss), v("loss_attributes", r.loss_attributes), v("metrics", r.metrics);
-    v("schedules", r.schedules), v("checkpoint", r.checkpoint);
-    v("validation_split", r.validation_split);
+#define TRAINING_MEMBER(type, name, ...) v(#name, r.name);
+#include "plan/training.def"
+#undef TRAINING_MEMBER
 }
 
 void visit_fields(auto& v, is_record<Feature> auto& r) {
@@ -177,6 +170,7 @@ void visit_fields(auto& v, is_record<Program> auto& r) {
 
 void visit_fields(auto& v, is_record<ResolvedValue> auto& r) {
     v("path", r.path), v("value", r.value), v("origin", r.origin), v("place", r.place);
+    v("meaning", r.meaning), v("reason", r.reason);
 }
 
 void visit_fields(auto& v, is_record<Plan> auto& r) {

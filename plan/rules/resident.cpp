@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/saturating.hpp"
+#include "plan/dataset_types.hpp"
 
 namespace dtnn::plan {
 namespace {
@@ -77,21 +78,20 @@ bool resident_is_exact(const Dataset& dataset) {
 
 std::int64_t resident_bytes(const Dataset& dataset, DType numbers) {
     const std::int64_t samples = all_samples(dataset);
-    constexpr std::int64_t kGlyph = 28 * 28, kColours = 3 * 32 * 32;
-    // A byte for the label, or, of digits, whether the glyph is drawn.
-    if (dataset.type == "digits") return samples * (kGlyph + 1);
-    // Two headers of 16 bytes and two of 8.
-    if (dataset.type == "mnist") return samples * (kGlyph + 1) + 2 * (16 + 8);
-    if (dataset.type == "cifar10") return samples * (kColours + 1);
-    if (dataset.type == "cifar100") return samples * (kColours + 2);
+    const DatasetType* type = find_dataset_type(dataset.type);
+    if (type && type->form == DatasetForm::known)
+        return samples *
+                   (element_count({type->shape.begin(), type->shape.end()}) + type->label_bytes) +
+               type->header_bytes;
     if (resident_is_exact(dataset)) return 0;
     const auto kept = [&](std::int64_t count) {
         // An archive, or a folder, holds images or arrays.
-        std::int64_t most = dataset.type == "csv" ? most_of_table(dataset, count, numbers)
-                                                  : std::max(most_of_images(dataset, count),
-                                                             most_of_arrays(dataset, count));
+        std::int64_t most =
+            type && type->form == DatasetForm::table
+                ? most_of_table(dataset, count, numbers)
+                : std::max(most_of_images(dataset, count), most_of_arrays(dataset, count));
         // Each of them has a mask, which is an image too.
-        if (dataset.type == "segmentation") most = saturating_product({2, most});
+        if (type && type->masks) most = saturating_product({2, most});
         return std::min(integer(dataset, "cache"), most);
     };
     // Files of validation are kept by themselves.

@@ -15,6 +15,8 @@ inline constexpr std::int64_t kStagedBatches = 2;
 /// Whether training batches are mixed: their labels are rows of numbers ("targets"), even where the
 /// dataset has classes.
 bool mixes_samples(const Dataset& dataset);
+/// Whether it is the augmentation that does, which is no step of a sample by itself.
+bool mixes_samples(const Component& augmentation);
 
 /// Bytes of a sample that is ready for the network: its inputs, labels (i32) where the dataset has
 /// classes, targets where it has none or training mixes samples.

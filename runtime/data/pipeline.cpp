@@ -23,7 +23,7 @@ constexpr std::uint64_t kMixingPlace = 1u << 20;
 
 std::optional<double> mixing_of(const plan::Dataset& dataset) {
     for (const plan::Component& one : dataset.augmentations)
-        if (one.type == "mixup") return ComponentFields(one).real("alpha", kPositive, 1000);
+        if (plan::mixes_samples(one)) return ComponentFields(one).real("alpha", kPositive, 1000);
     return std::nullopt;
 }
 

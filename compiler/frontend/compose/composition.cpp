@@ -360,7 +360,7 @@ bool Composer::merge_extends(SourceNode& tree, const KindInfo& kind) {
         for (SourceEntry& inner : field.value.entries)
             ++inner.generation;
     }
-    if (kind.name == "model") check_parameters(base->tree, tree, diagnostics_);
+    if (kind.kind == SpecKind::model) check_parameters(base->tree, tree, diagnostics_);
     tree = merge(std::move(base->tree), std::move(tree), kind.fields);
     return true;
 }

@@ -5,7 +5,7 @@
 
 #include "base/text.hpp"
 #include "compiler/frontend/compose/composition.hpp"
-#include "compiler/frontend/compose/made_names.hpp"
+#include "compiler/frontend/compose/numbered_layers.hpp"
 #include "compiler/frontend/compose/parameter_types.hpp"
 #include "compiler/frontend/read/scalars.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
@@ -335,7 +335,7 @@ class Walk {
             found = entry;
         }
         if (!found) {
-            const MadeName made = find_made_name(*node_, key());
+            const NumberedLayer made = find_numbered_layer(*node_, key());
             if (!made.reason.empty()) return fail(made.reason, made.help);
             if (made.item) found = spelled_out(*made.item);
         }

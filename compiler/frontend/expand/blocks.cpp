@@ -24,19 +24,11 @@ void bad_block(Diagnostics& diagnostics, const Span& span, std::string text, std
     diagnostics.error(Code::bad_block, span, std::move(text)).help = std::move(help);
 }
 
-bool takes_range(FieldType type) {
-    return type == FieldType::integer || type == FieldType::real ||
-           type == FieldType::integer_pair || type == FieldType::padding;
-}
-
-FieldType type_named(std::string_view name) {
-    if (name == "integer") return FieldType::integer;
-    if (name == "real") return FieldType::real;
-    if (name == "boolean") return FieldType::boolean;
-    if (name == "integer_pair") return FieldType::integer_pair;
-    if (name == "padding") return FieldType::padding;
-    if (name == "initializer") return FieldType::initializer;
-    return FieldType::text;
+/// Null after a diagnostic about the type.
+const ParameterType* type_named(std::string_view name) {
+    for (const ParameterType& type : parameter_types())
+        if (type.name == name) return &type;
+    return nullptr;
 }
 
 /// The names of the blocks that the layers of a list use, by their literal names.
@@ -78,7 +70,7 @@ void Blocks::read_all(const SourceNode& declared, bool operators, Diagnostics& d
         const Block* known = find(entry.key);
         if (find_op(entry.key))
             refuse("an operator");
-        else if (entry.key == "repeat" || entry.key == "if" || entry.key == "input")
+        else if (control_word(entry.key) || entry.key == "input")
             refuse("a word of the language");
         else if (standard_blocks().find(entry.key))
             refuse("a block that is built in");
@@ -192,13 +184,13 @@ void read_block_parameters(const SourceNode& map, const std::string& what, Block
         parameter.doc = values.text("doc");
         parameter.field.name = parameter.name;
         parameter.field.doc = parameter.doc;
-        parameter.field.type = type_named(values.text("type"));
-        if (const std::string trained = values.text("trainable"); !trained.empty())
-            parameter.trained = trained == "one" ? BlockParameter::Training::one
-                                                 : BlockParameter::Training::per_channel;
+        const ParameterType* type = type_named(values.text("type"));
+        if (type) parameter.field.type = type->type;
+        if (BlockParameter::Training trained = {}; parse_name(values.text("trainable"), trained))
+            parameter.trained = trained;
         for (const char* bound : {"minimum", "maximum"}) {
             if (!values.values.contains(bound)) continue;
-            if (!takes_range(parameter.field.type)) {
+            if (!type || !type->is_number) {
                 diagnostics
                     .error(Code::misplaced_field, values.spans.at(bound),
                            fmt::format("`{}` of {} belongs to numbers; this one is {}", bound,

@@ -18,14 +18,22 @@
 
 namespace dtnn::compiler {
 
+/// Of operators' parameters that are learned: one number, or one for each channel.
+enum class ParameterTraining { one, per_channel };
+
+constexpr auto names_of(ParameterTraining) {
+    return std::to_array<const char*>({"one", "per_channel"});
+}
+
 inline constexpr std::size_t kMaximumBlockDepth = 16;  ///< of blocks that use blocks
 
 struct BlockParameter {
-    enum class Training { one, per_channel };
+    using Training = ParameterTraining;
 
     std::string name;
     std::string doc;
-    Field field;                           ///< its texts are views of those above
+    /// Its texts are views of those above; what it decides are layers' fields.
+    Field field{.name = {}, .type = FieldType::text, .change = kOfLayer};
     const SourceNode* fallback = nullptr;  ///< the default, which may have expressions
     /// Of operators: it is learned, beginning with its value: one number, or one for each channel.
     std::optional<Training> trained = std::nullopt;

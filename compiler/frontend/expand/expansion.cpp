@@ -98,7 +98,8 @@ class Expander {
         if (entry->block && entry->block->is_operator)
             return formula(*entry, source, environment, scope);
         if (entry->block) return block(*entry, source, environment, scope);
-        if (entry->type == "repeat") return repeat(*entry, source, environment, scope);
+        if (entry->control == ControlWord::repeat)
+            return repeat(*entry, source, environment, scope);
         return choice(*entry, source, environment, scope);
     }
 
@@ -355,7 +356,7 @@ class Expander {
         for (const SourceEntry* field : fields)
             if (is_head(field->key)) use.add(*field, environment, shape(previous), diagnostics_);
         const SourceEntry* name = use.map.find("name");
-        if (name && name->value.is_scalar() && entry.type != "if")
+        if (name && name->value.is_scalar() && entry.control != ControlWord::condition)
             head.name = LocatedText{name->value.text, name->value.span};
         head.unknown_from = use.given.contains("from");
         if (const SourceEntry* from = use.map.find("from")) {

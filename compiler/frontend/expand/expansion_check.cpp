@@ -16,7 +16,7 @@ void check_formulas(const SourceNode& tree, Diagnostics& diagnostics) {
 const FieldTable& table_of(const LayerEntry& entry) {
     if (entry.op) return fields_of_operator(*entry.op);
     if (entry.block) return entry.block->fields;
-    return entry.type == "repeat" ? repeat_table() : if_table();
+    return table_of(*entry.control);
 }
 
 void check_fields(const LayerEntry& entry, const ModelLanguage& language,

@@ -57,8 +57,7 @@ void add_control_fields(const LayerEntry& entry, UseFields& use, const Environme
     if (!entry.fields) return;
     for (const SourceEntry& field : entry.fields->entries) {
         if (use.map.find(field.key) || use.given.contains(field.key)) continue;
-        if (is_list_field(field.key) &&
-            find_field(entry.type == "if" ? if_table() : repeat_table(), field.key)) {
+        if (is_list_field(field.key) && find_field(table_of(*entry.control), field.key)) {
             use.given.insert(field.key);
             continue;
         }
@@ -121,9 +120,9 @@ LayerCount LayerCounter::count_entry(const SourceNode& item, const Environment& 
     LayerCount total{one_layer ? 1 : 0, own};
     if (entry->block)
         add(total, count_block(*entry, environment));
-    else if (entry->type == "repeat")
+    else if (entry->control == ControlWord::repeat)
         add(total, count_repeat(*entry, environment));
-    else if (entry->type == "if")
+    else if (entry->control == ControlWord::condition)
         add(total, count_choice(*entry, environment));
     else if (entry->branches)
         for (const SourceNode& branch : entry->branches->items)

@@ -33,8 +33,7 @@ void bad_layer(Diagnostics& diagnostics, const Span& span, const std::string& fa
 }
 
 const FieldTable* table_of(std::string_view type, const Blocks& blocks) {
-    if (type == "repeat") return &repeat_table();
-    if (type == "if") return &if_table();
+    if (const auto control = control_word(type)) return &table_of(*control);
     if (const OpDef* op = find_op(type); op && op->layer) return &fields_of_operator(*op);
     const Block* block = blocks.find(type);
     return block ? &block->fields : nullptr;
@@ -96,7 +95,7 @@ std::vector<const SourceNode*> nested_lists(const RawEntry& entry) {
             if (branch.is_list()) lists.push_back(&branch);
     };
     if (entry.value->is_list()) add_branches(*entry.value);
-    const bool control = entry.type == "repeat" || entry.type == "if";
+    const bool control = control_word(entry.type).has_value();
     for (const SourceEntry& field : entry.value->entries) {
         if (!field.value.is_list()) continue;
         if (!control && field.key == "branches") add_branches(field.value);
@@ -132,8 +131,8 @@ std::optional<LayerEntry> read_entry(const SourceNode& item, const Blocks& block
     const OpDef* op = find_op(entry.type);
     entry.op = op && op->layer ? op : nullptr;
     entry.block = entry.op ? nullptr : blocks.find(entry.type);
-    const bool control = entry.type == "repeat" || entry.type == "if";
-    if (!entry.op && !entry.block && !control) {
+    if (!entry.op && !entry.block) entry.control = control_word(entry.type);
+    if (!entry.op && !entry.block && !entry.control) {
         // In a block that is used often it is said once.
         const bool worth = !diagnostics.was_said(Code::unknown_operator, entry.span) &&
                            worth_suggesting(diagnostics, blocks.size());
@@ -164,7 +163,7 @@ std::optional<LayerEntry> read_entry(const SourceNode& item, const Blocks& block
                                                        : "a map of fields"));
         if (entry.op)
             error.help = fmt::format("such as `{}`", entry.op->example);
-        else if (entry.type == "repeat")
+        else if (entry.control == ControlWord::repeat)
             error.help = "such as `- repeat: {times: 3, layers: [...]}`";
         return std::nullopt;
     }
@@ -193,8 +192,8 @@ std::vector<std::string> entry_names(const Blocks& blocks) {
     std::vector<std::string> names = layer_names();
     for (std::string& name : blocks.names())
         names.push_back(std::move(name));
-    names.emplace_back("repeat");
-    names.emplace_back("if");
+    for (const char* word : names_of(ControlWord()))
+        names.emplace_back(word);
     return names;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/frontend/expand/blocks.hpp"
+#include "compiler/frontend/expand/control_word.hpp"
 #include "compiler/frontend/yaml/source_tree.hpp"
 #include "compiler/ops/op.hpp"
 
@@ -22,7 +23,7 @@ RawEntry raw_entry(const SourceNode& item);
 /// The lists of layers inside an entry: branches, and those of `repeat` and `if`.
 std::vector<const SourceNode*> nested_lists(const RawEntry& entry);
 
-/// A sound entry. Exactly one of `op` and `block` is set, or none of them for `repeat` and `if`.
+/// A sound entry. Exactly one of `op`, `block` and `control` is set.
 struct LayerEntry {
     std::string type;
     Span span;                             ///< of the type
@@ -30,6 +31,7 @@ struct LayerEntry {
     const SourceNode* branches = nullptr;  ///< add, concat: the list of branches; null: none
     const OpDef* op = nullptr;
     const Block* block = nullptr;
+    std::optional<ControlWord> control = std::nullopt;
 };
 
 /// Reads the form of an entry; the type may be an expression. Nothing after a diagnostic;

@@ -59,6 +59,16 @@ std::string range_text(const Field& field) {
     return text;
 }
 
+std::string change_text(const Field& field) {
+    if (field.change.reason.empty()) return "";
+    return fmt::format("a change of it {}: {}",
+                       field.change.meaning == plan::Meaning::performance ? "leaves what is trained"
+                       : field.change.meaning == plan::Meaning::mathematics
+                           ? "changes what is trained"
+                           : "counts by the files",
+                       field.change.reason);
+}
+
 std::string markdown_cell(std::string_view text) {
     std::string cell;
     for (const char c : text) {

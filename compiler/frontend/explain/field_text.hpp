@@ -15,6 +15,8 @@ std::string presence_text(const Field& field);
 std::string default_text(const Field& field);
 /// Range and unit: "at least 1", "at most 1024 threads"; empty without.
 std::string range_text(const Field& field);
+/// "a change of it changes what is trained: updates have another size"; empty of layers' fields.
+std::string change_text(const Field& field);
 
 /// A Markdown table: field, values, default, range, what it is; the empty string for no fields.
 /// Initializers are linked to `initializers`, a path from the page.

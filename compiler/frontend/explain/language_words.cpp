@@ -270,7 +270,7 @@ std::vector<LanguageWord> make_words() {
          "Lists of layers with a name and parameters, which layers then use like operators. A "
          "block reads one value, `input`, and gives its last layer's. It sees its own parameters "
          "and the model's, may use other blocks, declared in any order, and never itself.",
-         kBlocksExample, &block_table()},
+         kBlocksExample, &block_table(), &block_parameter_table()},
         {"operators", kWord,
          "Elementwise operators with a name, a formula and numbers as parameters, which layers "
          "then use like any other. The formula is arithmetic over x and the parameters: + - * / "
@@ -279,7 +279,7 @@ std::vector<LanguageWord> make_words() {
          "loss "
          "over every prediction p and its target t, which a training takes up by its name: "
          "[loss](loss.md).",
-         kOperatorsExample, &operator_table()},
+         kOperatorsExample, &operator_table(), &operator_parameter_table()},
         {"repeat", kWord, "Layers several times over, each round behind the one before.",
          kRepeatExample, &repeat_table()},
         {"if", kWord,

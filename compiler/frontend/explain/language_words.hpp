@@ -16,6 +16,8 @@ struct LanguageWord {
     std::string_view doc;
     std::string_view example;            ///< a whole spec, sound as it stands
     const FieldTable* fields = nullptr;  ///< what may stand below the word; null: nothing fixed
+    /// What a parameter may be that is declared below the word; null: none is.
+    const FieldTable* parameter_fields = nullptr;
 };
 
 /// Those of models: blocks, parameters, repeat, ...

@@ -24,12 +24,9 @@ std::string word_section(const LanguageWord& word) {
         fmt::format("\n## `{}`\n\n{}\n\n{}", word.name, word.doc, yaml(word.example));
     if (word.fields) text += "\n" + fields_markdown(*word.fields, kInitializersPage);
     // A block's parameters are what the other fields of a block are about.
-    if (word.name == "blocks")
+    if (word.parameter_fields)
         text += "\nA parameter is a type, or a map of these:\n\n" +
-                fields_markdown(block_parameter_table(), kInitializersPage);
-    if (word.name == "operators")
-        text += "\nA parameter is a type, or a map of these:\n\n" +
-                fields_markdown(operator_parameter_table(), kInitializersPage);
+                fields_markdown(*word.parameter_fields, kInitializersPage);
     return text;
 }
 
@@ -109,20 +106,33 @@ FieldTable dataset_fields() {
     return table;
 }
 
-std::string sections_of(std::string_view kind) {
-    if (kind == "model") return model_sections();
-    if (kind == "training") return training_sections();
-    if (kind == "dataset") return links_to({&dataset_types(), &transforms(), &augmentations()});
-    if (kind == "machine") return machine_sections();
-    if (kind == "job")
-        return "\n## `kernels`\n\n" + fields_markdown(kernel_wish_table(), kInitializersPage) +
-               "\nKernels by measurement: [tuning](../../tuning.md).\n\n## `parallel`\n\n" +
-               fields_markdown(parallel_table(), kInitializersPage) +
-               "\nHow ranks share a training: [parallel](../../parallel.md).\n\n### "
-               "`synchronise`\n\n" +
-               fields_markdown(synchronise_table(), kInitializersPage) +
-               "\nRanks that move weights of their own: [local "
-               "steps](../../parallel.md#local-steps).\n";
+std::string job_sections() {
+    return "\n## `kernels`\n\n" + fields_markdown(kernel_wish_table(), kInitializersPage) +
+           "\nKernels by measurement: [tuning](../../tuning.md).\n\n## `parallel`\n\n" +
+           fields_markdown(parallel_table(), kInitializersPage) +
+           "\nHow ranks share a training: [parallel](../../parallel.md).\n\n### "
+           "`synchronise`\n\n" +
+           fields_markdown(synchronise_table(), kInitializersPage) +
+           "\nRanks that move weights of their own: [local "
+           "steps](../../parallel.md#local-steps).\n";
+}
+
+std::string sections_of(SpecKind kind) {
+    switch (kind) {
+        case SpecKind::job:
+            return job_sections();
+        case SpecKind::model:
+            return model_sections();
+        case SpecKind::dataset:
+            return links_to({&dataset_types(), &transforms(), &augmentations()});
+        case SpecKind::training:
+            return training_sections();
+        case SpecKind::machine:
+            return machine_sections();
+        case SpecKind::operation:
+        case SpecKind::loss:
+            return "";
+    }
     return "";
 }
 
@@ -138,9 +148,9 @@ std::vector<ReferencePage> kind_pages() {
             "the folder of the file that names it, in `../{}` beside it, and in every folder of "
             "the spec path and its `{}`.\n\n## Fields\n\n{}{}",
             kGeneratedLine, kind.name, kind.doc, yaml(kind.example), kind.folder, kind.folder,
-            fields_markdown(kind.name == "dataset" ? dataset_fields() : *kind.fields,
+            fields_markdown(kind.kind == SpecKind::dataset ? dataset_fields() : *kind.fields,
                             kInitializersPage),
-            sections_of(kind.name));
+            sections_of(kind.kind));
         pages.push_back(std::move(page));
     }
     return pages;

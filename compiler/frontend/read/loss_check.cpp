@@ -11,6 +11,7 @@
 #include "compiler/ops/op.hpp"
 #include "plan/metrics.hpp"
 #include "plan/rules/ignored_labels.hpp"
+#include "plan/rules/staging.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -82,9 +83,7 @@ class Checker {
             refuse("loss", fmt::format("the loss `{}`", training_.loss),
                    kinds_text([&](plan::LabelKind k) { return loss_->takes_labels(k); }));
         if (plan::ignored_value(dataset_)) ignored();
-        const bool mixed = std::any_of(dataset_.augmentations.begin(), dataset_.augmentations.end(),
-                                       [](const plan::Component& c) { return c.type == "mixup"; });
-        if (mixed && !loss_->soft) {
+        if (plan::mixes_samples(dataset_) && !loss_->soft) {
             Diagnostic& error = diagnostics_.error(
                 Code::labels_mismatch, span("loss"),
                 fmt::format("the loss `{}` takes one class for each sample, but `mixup` gives "
@@ -117,21 +116,19 @@ class Checker {
         const bool logarithms = gives == plan::Prediction::log_probabilities;
         std::string wanted, help;
         if (loss_->takes == plan::Prediction::probabilities && !probabilities) {
-            const bool binary = loss_->name == "binary_cross_entropy";
             wanted = "probabilities";
-            help = fmt::format("end the model with `- {}`", binary ? "sigmoid" : "softmax");
-            if (type == "log_softmax" && loss_->name == "categorical_cross_entropy")
-                help = "choose `loss: negative_log_likelihood`";
+            help = fmt::format("end the model with `- {}`",
+                               loss_->joins.empty() ? "softmax" : loss_->joins);
         } else if (loss_->takes == plan::Prediction::log_probabilities && !logarithms) {
             wanted = "logarithms of probabilities";
             help = "end the model with `- log_softmax`";
-            if (type == "softmax" && loss_->name == "negative_log_likelihood")
-                help = "choose `loss: categorical_cross_entropy`";
         } else if (loss_->takes == plan::Prediction::logits && (probabilities || logarithms)) {
             wanted = "logits, as `from_logits` says";
             help = "leave out `from_logits`: a sigmoid and the loss become one stable operator";
         }
         if (wanted.empty()) return;
+        if (const LossInfo* other = loss_of_rows_behind(type))
+            help = fmt::format("choose `loss: {}`", other->name);
         Diagnostic& error =
             diagnostics_.error(Code::not_probabilities, last->span,
                                fmt::format("the model ends in `{}`, but the loss `{}` takes {}",
@@ -142,6 +139,18 @@ class Checker {
     }
 
   private:
+    /// The loss over rows that goes with the model's last layer, where the training's is one that
+    /// goes with another layer; null otherwise.
+    const LossInfo* loss_of_rows_behind(const std::string& type) const {
+        const auto of_rows = [](const LossInfo& loss) {
+            return !loss.is_pointwise() && !loss.joins.empty();
+        };
+        if (!of_rows(*loss_)) return nullptr;
+        for (const LossInfo& other : all_losses())
+            if (of_rows(other) && other.joins == type) return &other;
+        return nullptr;
+    }
+
     Span span(const std::string& path) const {
         return span_or(job_.training.spans, path, job_.training.span);
     }
@@ -157,8 +166,8 @@ class Checker {
         std::vector<std::string> others;
         if (path == "loss") {
             for (const LossInfo& other : all_losses())
-                if (other.takes_labels(dataset_.target().kind) &&
-                    other.name != "binary_cross_entropy_with_logits")
+                // One is written as another with a field.
+                if (other.takes_labels(dataset_.target().kind) && losses().find(other.name))
                     others.emplace_back(other.name);
         } else {
             for (const plan::MetricInfo& other : plan::all_metrics())

@@ -8,6 +8,7 @@
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/ops/expression/parse_infix.hpp"
 #include "compiler/ops/initializers.hpp"
+#include "plan/initializer.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -74,7 +75,7 @@ std::optional<std::string> read_initializer(const SourceNode& node, const Field&
     }
     const FieldValues values = read_fields(*numbers, *table, {whose, span}, diagnostics);
     if (!values.sound) return std::nullopt;
-    if (kind == "uniform" && values.real("low") >= values.real("high")) {
+    if (plan::find_initializer(kind)->is_interval && values.real("low") >= values.real("high")) {
         const std::string given = values.spans.contains("high") ? "high" : "low";
         const auto place = values.spans.find(given);
         diagnostics.error(Code::out_of_range, place == values.spans.end() ? span : place->second,

@@ -10,6 +10,7 @@
 #include "compiler/frontend/read/resolved.hpp"
 #include "compiler/frontend/read/scalars.hpp"
 #include "compiler/frontend/read/validation.hpp"
+#include "compiler/frontend/tables/tables.hpp"
 #include "compiler/frontend/yaml/yaml_reader.hpp"
 #include "compiler/support/check.hpp"
 
@@ -59,7 +60,8 @@ class BlockWriter {
 
     std::string write() {
         const SourceNode tree = tree_of(spec_.text);
-        const std::string prefix = spec_.kind == "job" ? "" : spec_.kind + ".";
+        const std::string prefix =
+            spec_.kind == SpecKind::job ? "" : name_of(spec_.kind) + std::string(".");
         for (const SourceEntry& entry : tree.entries) {
             if (entry.key == "kind")
                 line("kind: " + flow(entry.value), "");
@@ -167,28 +169,29 @@ ResolvedSpec resolve_part(Composer& composer, Composer::Loaded loaded, const Loa
                           Diagnostics& diagnostics) {
     ResolvedSpec spec;
     const std::string path = loaded.file;
-    spec.kind = loaded.kind->name;
-    if (spec.kind == "operator" || spec.kind == "loss") {
+    const std::string kind(loaded.kind->name);
+    spec.kind = loaded.kind->kind;
+    if (spec.kind == SpecKind::operation || spec.kind == SpecKind::loss) {
         diagnostics
             .error(Code::wrong_kind, Span{{path, 1, 1}, 1},
                    fmt::format("this is {}, whose formula stands as it is written; jobs, "
                                "models, datasets, trainings and machines are resolved",
-                               with_article(spec.kind)))
+                               with_article(kind)))
             .help = fmt::format("resolve what takes it up; `dtnnc check {}` checks it", path);
         return spec;
     }
     const auto tree = composer.compose_part(std::move(loaded));
     if (!tree) return spec;
     const std::string name = std::filesystem::path(path).stem().string();
-    const SourceNode& part = tree->find(spec.kind)->value;
+    const SourceNode& part = tree->find(kind)->value;
     JobSpec job;
-    if (spec.kind != "training") {
+    if (spec.kind != SpecKind::training) {
         Diagnostics unheard;
         job.training = read_training(make_map(), unheard);
     }
-    if (spec.kind == "dataset") {
+    if (spec.kind == SpecKind::dataset) {
         job.dataset = read_dataset(part, name, options.find_data, diagnostics);
-    } else if (spec.kind == "machine") {
+    } else if (spec.kind == SpecKind::machine) {
         job.machine = read_machine(part, name, diagnostics);
     } else {
         job.training = read_training(part, diagnostics);
@@ -198,10 +201,10 @@ ResolvedSpec resolve_part(Composer& composer, Composer::Loaded loaded, const Loa
     if (diagnostics.has_errors()) return spec;
     describe_resolved(job);
     for (plan::ResolvedValue& value : job.values)
-        if (value.path.starts_with(spec.kind + ".")) spec.values.push_back(std::move(value));
-    spec.text = fmt::format("kind: {}\n", spec.kind);
+        if (value.path.starts_with(kind + ".")) spec.values.push_back(std::move(value));
+    spec.text = fmt::format("kind: {}\n", kind);
     const SourceNode document = tree_of(job.resolved_text);
-    for (const SourceEntry& entry : document.find(spec.kind)->value.entries)
+    for (const SourceEntry& entry : document.find(kind)->value.entries)
         spec.text += fmt::format("{}: {}\n", entry.key, flow(entry.value));
     return spec;
 }
@@ -220,7 +223,7 @@ ResolvedSpec resolve_spec(const std::string& path, const LoadOptions& options,
     Composer composer(options, diagnostics);
     auto loaded = composer.load_root(path);
     if (!loaded) return {};
-    if (loaded->kind->name != "job" && loaded->kind->name != "model")
+    if (loaded->kind->kind != SpecKind::job && loaded->kind->kind != SpecKind::model)
         return resolve_part(composer, std::move(*loaded), options, diagnostics);
 
     // Both read the file; what is wrong with it alone was said.
@@ -228,9 +231,9 @@ ResolvedSpec resolve_spec(const std::string& path, const LoadOptions& options,
     ResolvedSpec spec;
     if (diagnostics.has_errors()) return spec;
     spec.text = std::move(job.resolved_text);
-    spec.kind = spec.text.starts_with("kind: model\n") ? "model" : "job";
+    spec.kind = spec.text.starts_with("kind: model\n") ? SpecKind::model : SpecKind::job;
     spec.values = std::move(job.values);
-    if (spec.kind == "model")
+    if (spec.kind == SpecKind::model)
         std::erase_if(spec.values, [](const plan::ResolvedValue& value) {
             return !value.path.starts_with("model.");
         });
@@ -263,7 +266,7 @@ std::vector<plan::ResolvedValue> model_parameters(const std::string& path,
     if (!loaded) return {};
     const std::string file = loaded->file;
     SourceNode job = std::move(loaded->tree);
-    if (loaded->kind->name == "model") {
+    if (loaded->kind->kind == SpecKind::model) {
         SourceNode model = std::move(job);
         job = make_map(Span{{file, 1, 1}, 1});
         job.entries.push_back({"model", Span{}, std::move(model)});
@@ -272,6 +275,7 @@ std::vector<plan::ResolvedValue> model_parameters(const std::string& path,
     const SourceEntry* model = job.find("model");
     const SourceEntry* parameters = model ? model->value.find("parameters") : nullptr;
     std::vector<plan::ResolvedValue> values;
+    const FieldChange& change = find_field(model_table(), "parameters")->change;
     if (!parameters || !parameters->value.is_map()) return values;
     for (const SourceEntry& entry : parameters->value.entries) {
         const bool number =
@@ -282,7 +286,7 @@ std::vector<plan::ResolvedValue> model_parameters(const std::string& path,
                           entry.value.span.place.file.starts_with("--set ")
                               ? plan::OriginKind::command_line
                               : plan::OriginKind::file,
-                          entry.value.span.place});
+                          entry.value.span.place, change.meaning, std::string(change.reason)});
     }
     return values;
 }

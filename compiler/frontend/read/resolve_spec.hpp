@@ -11,7 +11,7 @@
 namespace dtnn::compiler {
 
 struct ResolvedSpec {
-    std::string kind;  ///< job, model, dataset or training
+    SpecKind kind = SpecKind::job;
     std::string text;  ///< one YAML document of that kind; it resolves to itself
     /// Every value of the document. Paths are those of a job, as --set takes them:
     /// "training.epochs" of a training by itself too. Layers are by name.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 
 #include "base/json_text.hpp"
 #include "compiler/frontend/read/quantity.hpp"
@@ -31,6 +33,11 @@ std::string yaml_value(const Field& field, const AttributeValue& value) {
     return fmt::format("{{{}}}", *text);
 }
 
+bool is_zero(const AttributeValue& value) {
+    return std::visit(
+        [](const auto& content) { return content == std::decay_t<decltype(content)>(); }, value);
+}
+
 /// Writes the list of values and the document side by side, so that they cannot disagree.
 class Writer {
   public:
@@ -49,7 +56,7 @@ class Writer {
             quantity("", "", "memory_budget", "bytes", double(job_.memory_budget), job_.spans);
         if (job_.spans.contains("kernels")) {
             text_ += "kernels:\n";
-            field("  ", "kernels.", "prefer", std::string(plan::name_of(job_.prefer)),
+            field("  ", "kernels.", "prefer", std::string(name_of(job_.prefer)),
                   own_spans("kernels."));
         }
         parallel();
@@ -85,6 +92,10 @@ class Writer {
     void value(const std::string& path, std::string json, const std::string& key,
                const Spans& spans) {
         plan::ResolvedValue resolved{path, std::move(json), plan::OriginKind::fallback, {}};
+        if (const Field* row = field_of_path(path)) {
+            resolved.meaning = row->change.meaning;
+            resolved.reason = row->change.reason;
+        }
         if (const auto found = spans.find(key); found != spans.end()) {
             resolved.place = found->second.place;
             resolved.origin = resolved.place.file.starts_with("--set ")
@@ -119,45 +130,81 @@ class Writer {
             field("  ", prefix, "data",
                   number ? AttributeValue(*number) : AttributeValue(spec.data), spec.spans);
         }
-        const plan::Parallel& parallel = spec.parallel;
-        const auto word = [](auto value) { return std::string(plan::name_of(value)); };
-        field("  ", prefix, "reduction", word(parallel.reduction), spec.spans);
-        field("  ", prefix, "batch_statistics", word(parallel.batch_statistics), spec.spans);
-        field("  ", prefix, "learning_rate_scaling", word(parallel.learning_rate_scaling),
-              spec.spans);
-        field("  ", prefix, "optimizer", word(parallel.optimizer), spec.spans);
-        field("  ", prefix, "wire", word(parallel.compression), spec.spans);
-        if (parallel.compression == plan::Compression::top_k)
-            field("  ", prefix, "density", parallel.density, spec.spans);
-        if (parallel.bucket_bytes > 0)
-            quantity("  ", prefix, "bucket_size", "bytes", double(parallel.bucket_bytes),
-                     spec.spans);
-        if (parallel.local_steps > 0)
-            text_ += fmt::format("  synchronise: {{{}}}\n",
-                                 members_fields(prefix, "synchronise", synchronise_table(),
-                                                {{"every", parallel.local_steps},
-                                                 {"average", word(parallel.average)},
-                                                 {"participation", word(parallel.participation)},
-                                                 {"min_avail", parallel.min_avail}},
-                                                spec.spans));
-        field("  ", prefix, "timeout", parallel.timeout_seconds, spec.spans);
+        members("  ", prefix, parallel_table(), job_.parallel, "", spec.spans);
     }
 
-    /// `path` is where it is in the machine: "local", "gpus.local".
-    void network(const std::string& indent, const char* name, const std::string& path,
-                 double latency, double bandwidth) {
-        if (latency == 0 && bandwidth == 0) return;
-        text_ += fmt::format("{}{}: {{", indent, name);
-        const auto one = [&](const char* key, std::string_view unit, double content,
-                             const char* separator) {
-            const std::string text = quantity_text(content, unit);
-            text_ += fmt::format("{}{}: {}", separator, key, text);
-            value(fmt::format("machine.{}.{}", path, key), json_text(text),
-                  fmt::format("{}.{}", path, key), job_.machine.spans);
-        };
-        if (latency > 0) one("latency", "seconds", latency, "");
-        if (bandwidth > 0) one("bandwidth", "bytes/s", bandwidth, latency > 0 ? ", " : "");
-        text_ += "}\n";
+    /// A row that was left out: it is zero or empty, and either may be absent or cannot be so.
+    static bool is_left_out(const Field& row, const AttributeValue& content) {
+        return is_zero(content) &&
+               (row.optional || !row.fallback || (row.minimum && *row.minimum > 0));
+    }
+
+    /// The rows that fill a member of `spec`, and the records among them, of which `gpus` has lines
+    /// of its own. `path` is where the table is below `prefix`: "gpus.".
+    void members(const std::string& indent, const std::string& prefix, const FieldTable& table,
+                 SpecReference spec, const std::string& path, const Spans& spans) {
+        for (const Field& row : table)
+            member(indent, prefix, row, spec, path, spans);
+    }
+
+    void member(const std::string& indent, const std::string& prefix, const Field& row,
+                SpecReference spec, const std::string& path, const Spans& spans) {
+        const std::string key = path + std::string(row.name);
+        if (row.type == FieldType::record && !is_absent(*row.fields, spec)) {
+            if (row.fields == &gpus_table()) {
+                text_ += fmt::format("{}{}:\n", indent, row.name);
+                members(indent + "  ", prefix, *row.fields, spec, key + ".", spans);
+            } else {
+                text_ += fmt::format("{}{}: {{{}}}\n", indent, row.name,
+                                     record_fields(prefix, *row.fields, spec, key + ".", spans));
+            }
+        }
+        if (!row.member) return;
+        const AttributeValue content = row.member.value(spec);
+        if (is_left_out(row, content)) return;
+        const WrittenValue written = written_member(row, content);
+        text_ += fmt::format("{}{}: {}\n", indent, row.name, written.yaml);
+        value(prefix + key, written.json, key, spans);
+    }
+
+    struct WrittenValue {
+        std::string yaml, json;
+    };
+    /// Numbers with units have them in the text of a spec and of the values alike.
+    static WrittenValue written_member(const Field& row, const AttributeValue& content) {
+        if (row.type != FieldType::quantity) return {yaml_value(content), to_json(content)};
+        const auto* whole = std::get_if<std::int64_t>(&content);
+        const std::string text =
+            quantity_text(whole ? double(*whole) : std::get<double>(content), row.unit);
+        return {text, json_text(text)};
+    }
+
+    /// Whether none of a record's fields says anything, or one that must be given is not.
+    static bool is_absent(const FieldTable& table, SpecReference spec) {
+        bool said = false;
+        for (const Field& row : table) {
+            if (!row.member) continue;
+            const AttributeValue content = row.member.value(spec);
+            if (is_left_out(row, content) && !row.optional && !row.fallback) return true;
+            said = said || !is_zero(content);
+        }
+        return !said;
+    }
+
+    /// A record's fields as the inside of a flow map.
+    std::string record_fields(const std::string& prefix, const FieldTable& table,
+                              SpecReference spec, const std::string& path, const Spans& spans) {
+        std::string text;
+        for (const Field& row : table) {
+            if (!row.member) continue;
+            const AttributeValue content = row.member.value(spec);
+            if (is_left_out(row, content)) continue;
+            const std::string key = path + std::string(row.name);
+            const WrittenValue written = written_member(row, content);
+            text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", row.name, written.yaml);
+            value(prefix + key, written.json, key, spans);
+        }
+        return text;
     }
 
     /// What is known of it.
@@ -168,59 +215,10 @@ class Writer {
         const std::string prefix = "machine.";
         text_ += "machine:\n";
         field("  ", prefix, "name", machine.name, spans);
-        field("  ", prefix, "nodes", std::int64_t{machine.nodes}, spans);
-        if (machine.cores > 0) field("  ", prefix, "cores", std::int64_t{machine.cores}, spans);
-        if (machine.memory_bytes > 0)
-            quantity("  ", prefix, "memory", "bytes", double(machine.memory_bytes), spans);
-        if (!machine.isa.empty()) field("  ", prefix, "isa", machine.isa, spans);
-        if (!job_.machine.processor.empty())
-            field("  ", prefix, "processor", job_.machine.processor, spans);
-        const auto rate = [&](const char* key, std::string_view unit, double content) {
-            if (content > 0) quantity("  ", prefix, key, unit, content, spans);
-        };
-        rate("product_rate", "flop/s", machine.product_rate);
-        rate("convolution_rate", "flop/s", machine.convolution_rate);
-        rate("memory_bandwidth", "bytes/s", machine.memory_bandwidth);
-        rate("node_memory_bandwidth", "bytes/s", machine.node_memory_bandwidth);
-        rate("step_overhead", "seconds", machine.step_overhead);
-        rate("decode_rate", "samples/s", machine.decode_rate);
-        network("  ", "network", "network", machine.network_latency, machine.network_bandwidth);
-        network("  ", "local", "local", machine.local_latency, machine.local_bandwidth);
-        const auto share = [&](const char* key, double content) {
-            if (content > 0) field("  ", prefix, key, content, spans);
-        };
-        share("thread_efficiency", machine.thread_efficiency);
-        share("compute_error", machine.compute_error);
-        share("exchange_error", machine.exchange_error);
-        gpus(machine.gpus);
+        members("  ", prefix, machine_table(), job_.machine, "", spans);
         if (!machine.slurm.empty())
             text_ += fmt::format("  slurm: {{{}}}\n", members_fields(prefix, "slurm", slurm_table(),
                                                                      machine.slurm, spans));
-    }
-
-    void gpus(const plan::Gpus& gpus) {
-        if (gpus.count == 0) return;
-        const Spans& spans = job_.machine.spans;
-        const std::string indent = "    ", prefix = "machine.gpus.";
-        text_ += "  gpus:\n";
-        const auto place = [&](const char* key) { return std::string("gpus.") + key; };
-        const auto one = [&](const char* key, std::string_view unit, double content) {
-            if (!(content > 0)) return;
-            const std::string text = quantity_text(content, unit);
-            text_ += fmt::format("{}{}: {}\n", indent, key, text);
-            value(prefix + key, json_text(text), place(key), spans);
-        };
-        if (!gpus.model.empty()) {
-            text_ += fmt::format("{}model: {}\n", indent, yaml_text(gpus.model));
-            value(prefix + "model", json_text(gpus.model), place("model"), spans);
-        }
-        text_ += fmt::format("{}count: {}\n", indent, gpus.count);
-        value(prefix + "count", fmt::format("{}", gpus.count), place("count"), spans);
-        one("memory", "bytes", double(gpus.memory_bytes));
-        one("library_memory", "bytes", double(gpus.library_bytes));
-        for (const GpuNumber& number : gpu_numbers())
-            one(number.field, find_field(gpus_table(), number.field)->unit, gpus.*number.number);
-        network(indent, "local", "gpus.local", gpus.latency, gpus.bandwidth);
     }
 
     void model(const std::string& indent) {
@@ -400,58 +398,52 @@ class Writer {
         text_ += fmt::format("  groups: [{}]\n", text);
     }
 
-    void record(const std::string& key, const FieldTable& table, const Attributes& attributes,
-                const Spans& spans) {
-        text_ += fmt::format("  {}: {{{}}}\n", key,
-                             members_fields("training.", key, table, attributes, spans));
-    }
-
     void training() {
         const plan::Training& training = job_.training.training;
         const Spans& spans = job_.training.spans;
+        const std::string prefix = "training.";
         text_ += "training:\n";
-        if (!job_.training.name.empty())
-            field("  ", "training.", "name", job_.training.name, spans);
-        plan::Component optimizer{training.optimizer, training.optimizer_attributes};
-        optimizer.attributes["learning_rate"] = training.learning_rate;
-        component("training.", "optimizer", optimizers(), optimizer, spans);
-        groups(training.groups, any_group_table(), spans);
-        if (training.clip_norm > 0)
-            record("clip", clip_table(), {{"norm", training.clip_norm}}, spans);
-        if (training.clip_value > 0)
-            record("clip", clip_table(), {{"value", training.clip_value}}, spans);
-        field("  ", "training.", "accumulation", training.accumulation, spans);
-        if (training.average_decay > 0)
-            record("average", average_table(), {{"decay", training.average_decay}}, spans);
-        component("training.", "loss", losses(), {training.loss, training.loss_attributes}, spans);
-        std::vector<plan::Component> measured;
-        for (const plan::Metric& metric : training.metrics)
-            measured.push_back({metric.type, metric.attributes});
-        components("training.", "metrics", metrics(), measured, spans);
-        components("training.", "schedules", schedules(), training.schedules, spans);
-        const plan::CheckpointRule& rule = training.checkpoint;
-        record("checkpoint", checkpoint_table(),
-               {{"every_epochs", rule.every_epochs},
-                {"every_steps", rule.every_steps},
-                {"every_seconds", rule.every_seconds},
-                {"keep", rule.keep}},
-               spans);
-        field("  ", "training.", "epochs", training.epochs, spans);
-        // The batch of a rank follows from that of all, and its number is in the plan.
-        if (job_.training.global_batch_size > 0)
-            field("  ", "training.", "global_batch_size", job_.training.global_batch_size, spans);
-        else
-            field("  ", "training.", "batch_size", training.batch_size, spans);
-        field("  ", "training.", "validation_split", training.validation_split, spans);
-        field("  ", "training.", "shuffle", training.shuffle, spans);
-        field("  ", "training.", "seed", std::int64_t(training.seed), spans);
-        field("  ", "training.", "dtype", std::string(plan::name_of(job_.training.dtype)), spans);
-        field("  ", "training.", "compute", std::string(plan::name_of(job_.training.compute)),
-              spans);
-        field("  ", "training.", "numerics", std::string(plan::name_of(job_.training.numerics)),
-              spans);
-        field("  ", "training.", "loss_scale", training.loss_scale, spans);
-        field("  ", "training.", "steps_per_epoch", training.steps_per_epoch, spans);
+        // Rows that are more than one value.
+        const std::map<std::string_view, std::function<void()>> by_hand = {
+            {"name",
+             [&] {
+                 if (!job_.training.name.empty())
+                     field("  ", prefix, "name", job_.training.name, spans);
+             }},
+            {"optimizer",
+             [&] {
+                 plan::Component optimizer{training.optimizer, training.optimizer_attributes};
+                 optimizer.attributes["learning_rate"] = training.learning_rate;
+                 component(prefix, "optimizer", optimizers(), optimizer, spans);
+             }},
+            {"groups", [&] { groups(training.groups, any_group_table(), spans); }},
+            {"loss",
+             [&] {
+                 component(prefix, "loss", losses(), {training.loss, training.loss_attributes},
+                           spans);
+             }},
+            {"metrics",
+             [&] {
+                 std::vector<plan::Component> measured;
+                 for (const plan::Metric& metric : training.metrics)
+                     measured.push_back({metric.type, metric.attributes});
+                 components(prefix, "metrics", metrics(), measured, spans);
+             }},
+            {"schedules",
+             [&] { components(prefix, "schedules", schedules(), training.schedules, spans); }},
+            // The batch of a rank follows from that of all, and its number is in the plan.
+            {"batch_size",
+             [&] {
+                 if (job_.training.global_batch_size == 0)
+                     field("  ", prefix, "batch_size", training.batch_size, spans);
+             }},
+        };
+        for (const Field& row : training_table()) {
+            if (const auto writer = by_hand.find(row.name); writer != by_hand.end())
+                writer->second();
+            else
+                member("  ", prefix, row, job_.training, "", spans);
+        }
     }
 
     JobSpec& job_;

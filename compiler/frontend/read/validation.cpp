@@ -7,7 +7,7 @@
 
 #include "compiler/frontend/expand/expansion.hpp"
 #include "compiler/frontend/expand/unused_parameters.hpp"
-#include "compiler/frontend/tables/homes.hpp"
+#include "compiler/frontend/tables/misplaced_fields.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 #include "compiler/ir/axes.hpp"
 
@@ -150,7 +150,7 @@ std::optional<InputSpec> read_input(const std::string& name, const SourceNode& t
     const int errors = diagnostics.error_count();
     const FieldValues fields =
         read_fields(*known, name.empty() ? input_table() : named_input_table(),
-                    {"input", tree.span, homes_of_words("model")}, diagnostics);
+                    {"input", tree.span, help_for_misplaced("model")}, diagnostics);
     InputSpec input{.name = name, .shape = fields.dims("shape")};
     input.span = span_or(fields.spans, "shape", tree.span);
     input.values = fields.integer("values");
@@ -229,7 +229,7 @@ ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
             return field.name == "input";
         })->optional = true;
     FieldValues fields =
-        read_fields(tree, table, {"model", model.span, homes_of_words("model")}, diagnostics);
+        read_fields(tree, table, {"model", model.span, help_for_misplaced("model")}, diagnostics);
     check_spec_name(fields, "model", diagnostics);
     read_allowed(fields, "model", diagnostics);
     model.name = fields.values.contains("name") ? fields.text("name") : default_name;

@@ -3,8 +3,6 @@
 /// exists. Models and what is shared: validation.cpp; validation_dataset.cpp,
 /// validation_training.cpp, validation_parallel.cpp, validation_machine.cpp.
 
-#include <span>
-
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/frontend/specs.hpp"
 #include "compiler/frontend/tables/components.hpp"
@@ -23,12 +21,6 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
 TrainingSpec read_training(const SourceNode& tree, Diagnostics& diagnostics);
 MachineSpec read_machine(const SourceNode& tree, const std::string& default_name,
                          Diagnostics& diagnostics);
-/// The fields of a machine's `gpus` that are one number, and where it goes.
-struct GpuNumber {
-    const char* field;
-    double plan::Gpus::*number;
-};
-std::span<const GpuNumber> gpu_numbers();
 ParallelSpec read_parallel(const SourceNode& node, Diagnostics& diagnostics);
 
 /// `synchronise` of `parallel` (null: not given).

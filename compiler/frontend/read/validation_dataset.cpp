@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/frontend/datasets/dataset_checks.hpp"
 #include "compiler/frontend/read/found_data.hpp"
 #include "compiler/frontend/read/validation.hpp"
 #include "compiler/frontend/read/validation_splits.hpp"
-#include "compiler/frontend/read/validation_tables.hpp"
-#include "compiler/frontend/tables/homes.hpp"
+#include "compiler/frontend/tables/misplaced_fields.hpp"
 #include "compiler/frontend/tables/tables.hpp"
+#include "plan/dataset_types.hpp"
+#include "plan/rules/staging.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -56,48 +58,6 @@ FieldTable table_without_type() {
     for (Field& field : table)
         if (field.name != "type") field.optional = true;
     return table;
-}
-
-/// Whether the samples are arrays, as the file's name says, and not images.
-bool holds_arrays(const FieldValues& fields, const plan::Dataset& dataset) {
-    return dataset.type == "archive" && fields.values.contains("path") &&
-           fields.text("path").ends_with(".npz");
-}
-
-/// The shape of images: one or three channels, of arrays any number of them; extents that may be
-/// zero, both or none.
-void check_image_shape(const Dims& shape, bool arrays, const Span& span, Diagnostics& diagnostics) {
-    if (shape.size() == 3 && arrays && shape[0] == 0) {
-        diagnostics.error(Code::out_of_range, span, "`shape` of dataset has no channels");
-        return;
-    }
-    if (shape.size() == 3 && !arrays && shape[0] != 1 && shape[0] != 3) {
-        diagnostics.error(Code::out_of_range, span,
-                          fmt::format("`shape` of dataset has {} channels; images have 1 (gray) or "
-                                      "3 (colours)",
-                                      shape[0]));
-        return;
-    }
-    const bool differ = shape.size() == 3 && shape[1] == 0 && shape[2] == 0;
-    if (!differ && shape.size() == 3 && (shape[1] == 0 || shape[2] == 0)) {
-        diagnostics.error(Code::out_of_range, span,
-                          "`shape` of dataset has a zero; height and width are both zero, for "
-                          "images of several sizes, or neither");
-        return;
-    }
-    // Of images of several sizes, the size that transforms make is checked behind them.
-    check_sample_shape(differ ? Dims{shape[0], 1, 1} : shape, span, "dataset", diagnostics);
-}
-
-/// Sizes that a known dataset has at most.
-void check_most(const FieldValues& fields, const DatasetSpec& spec, std::int64_t train,
-                std::int64_t test, Diagnostics& diagnostics) {
-    for (const auto& [name, most] :
-         {std::pair{"train_samples", train}, std::pair{"test_samples", test}})
-        if (fields.integer(name) > most)
-            diagnostics.error(Code::out_of_range, span_or(fields.spans, name, spec.span),
-                              fmt::format("`{}` of dataset is {}; {} has {}", name,
-                                          fields.integer(name), spec.dataset.type, most));
 }
 
 /// The texts of a list; none after a diagnostic.
@@ -146,137 +106,26 @@ void check_content_hash(const FieldValues& fields, const DatasetSpec& spec,
         .help = "copy it from what `dtnnc data` says, or leave it out";
 }
 
-plan::LabelKind label_kind_of(const FieldValues& fields, const plan::Dataset& dataset) {
-    if (fields.text("target") == "input") return plan::LabelKind::input;
-    const std::string kind = fields.text("label_kind");
-    return kind == "multiple" || dataset.type == "chestxray" ? plan::LabelKind::multiple
-           : kind == "values"                                ? plan::LabelKind::values
-                                                             : plan::LabelKind::classes;
-}
-
-/// Whether every pixel has a class.
-bool labels_pixels(const FieldValues& fields, const plan::Dataset& dataset) {
-    return dataset.type == "segmentation" || fields.text("labels") == "pixel";
-}
-
-/// What a class for every pixel asks of the other fields.
-void check_masks(const FieldValues& fields, const DatasetSpec& spec, Diagnostics& diagnostics) {
-    const plan::Dataset& dataset = spec.dataset;
-    const auto refuse = [&](Code code, const char* field, const std::string& text,
-                            const std::string& help) {
-        diagnostics.error(code, span_or(fields.spans, field, spec.span), text).help = help;
-    };
-    if (dataset.type == "archive" && fields.text("labels") == "pixel") {
-        if (!holds_arrays(fields, dataset))
-            refuse(Code::conflicting_fields, "labels",
-                   "`labels: pixel` of dataset is for arrays; an archive of images has a class for "
-                   "each",
-                   "images with masks are read by `type: segmentation`, unpacked");
-        else if (fields.text("label_kind") != "classes")
-            refuse(Code::conflicting_fields, "labels",
-                   "`labels: pixel` of dataset gives every pixel a class; `label_kind` says "
-                   "otherwise",
-                   "leave one of them out");
-    }
-    if (fields.values.contains("ignored_value")) {
-        const std::int64_t value = fields.integer("ignored_value");
-        const Dims numbers = fields.dims("mask_values");
-        const std::string taken = fmt::format("`ignored_value` of dataset is {}, which is ", value);
-        if (!labels_pixels(fields, dataset))
-            refuse(Code::conflicting_fields, "ignored_value",
-                   "`ignored_value` of dataset is of pixels, and samples have one class each",
-                   "masks have it, and arrays with `labels: pixel`");
-        else if (std::find(numbers.begin(), numbers.end(), value) != numbers.end())
-            refuse(Code::conflicting_fields, "ignored_value", taken + "a class by `mask_values`",
-                   "leave it out of one of them");
-        else if (numbers.empty() && dataset.target().classes > 0 && value >= 0 &&
-                 value < dataset.target().classes)
-            refuse(Code::conflicting_fields, "ignored_value",
-                   taken + fmt::format("one of the {} classes", dataset.target().classes),
-                   "`mask_values` says which numbers are classes, where it is not 0, 1, 2 ...");
-    }
-    if (!fields.values.contains("mask_values")) return;
-    const Dims values = fields.dims("mask_values");
-    const std::set<std::int64_t> distinct(values.begin(), values.end());
-    const auto count = std::int64_t(values.size());
-    if (count < 2 || std::int64_t(distinct.size()) != count)
-        refuse(Code::out_of_range, "mask_values",
-               "`mask_values` of dataset must be two different numbers or more", "");
-    else if (dataset.target().classes > 0 && dataset.target().classes != count)
-        refuse(Code::out_of_range, "mask_values",
-               fmt::format("`mask_values` of dataset are {}, and `classes` is {}; there must be a "
-                           "number for each",
-                           count, dataset.target().classes),
-               "");
-}
-
-/// Types whose samples come from files of the user's own.
-void read_file_type(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {
-    plan::Dataset& dataset = spec.dataset;
-    dataset.input().dims = fields.dims("shape");
-    dataset.target().classes = dataset.type == "chestxray" ? 15 : fields.integer("classes");
-    if (fields.values.contains("shape")) {
-        const Span& span = span_or(fields.spans, "shape", spec.span);
-        if (dataset.type == "csv")
-            check_sample_shape(dataset.input().dims, span, "dataset", diagnostics);
-        else
-            check_image_shape(dataset.input().dims, holds_arrays(fields, dataset), span,
-                              diagnostics);
-    }
-    if (fields.values.contains("classes") && dataset.target().classes < 2 &&
-        dataset.target().kind == plan::LabelKind::classes)
-        diagnostics.error(
-            Code::out_of_range, span_or(fields.spans, "classes", spec.span),
-            spec.found.contains("classes")
-                ? "the dataset's files have one class; there must be two to tell apart"
-                : "`classes` of dataset is 1; there must be two to tell apart");
-    if (dataset.type == "csv") check_table(fields, spec, diagnostics);
-    check_masks(fields, spec, diagnostics);
-}
-
-/// Shape, classes and labels of what the source gives, and what is the type's own to check.
-void read_type(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {
-    plan::Dataset& dataset = spec.dataset;
-    if (dataset.type == "synthetic") {
-        dataset.input().dims = fields.dims("shape");
-        dataset.target().classes = fields.integer("classes");
-        if (fields.values.contains("shape"))
-            check_sample_shape(dataset.input().dims, span_or(fields.spans, "shape", spec.span),
-                               "dataset", diagnostics);
-    } else if (dataset.type == "digits" || dataset.type == "mnist") {
-        dataset.input().dims = {1, 28, 28};
-        dataset.target().classes = 10;
-    } else if (dataset.type == "cifar10" || dataset.type == "cifar100") {
-        dataset.input().dims = {3, 32, 32};
-        dataset.target().classes = dataset.type == "cifar10"          ? 10
-                                   : fields.text("level") == "coarse" ? 20
-                                                                      : 100;
-    } else {
-        read_file_type(fields, spec, diagnostics);
-    }
-    if (dataset.type == "mnist") check_most(fields, spec, 60'000, 10'000, diagnostics);
-    if (dataset.type == "cifar10" || dataset.type == "cifar100")
-        check_most(fields, spec, 50'000, 10'000, diagnostics);
-    for (const char* field : {"path", "test_path"})
-        if (fields.values.contains(field) && fields.text(field).empty())
-            diagnostics.error(
-                Code::out_of_range, span_or(fields.spans, field, spec.span),
-                fmt::format("`{}` of dataset is empty; it must name {}", field,
-                            dataset.type == "mnist" ? "a folder" : "a file or a folder"));
-}
-
 /// Samples of several sizes must have become one size: programs have no shapes of their own.
-void check_one_size(const FieldValues& fields, const DatasetSpec& spec, bool sound,
+void check_one_size(const FieldValues& fields, const DatasetSpec& spec, std::int64_t usual_side,
                     Diagnostics& diagnostics) {
     const Dims& shape = spec.dataset.input().dims;
-    if (!sound || shape.size() != 3 || (shape[1] > 0 && shape[2] > 0)) return;
+    if (shape.size() != 3 || (shape[1] > 0 && shape[2] > 0)) return;
     diagnostics
         .error(Code::out_of_range, span_or(fields.spans, "shape", spec.span),
                fmt::format("{} that images have several sizes, and no transform makes them one",
                            spec.found.contains("shape") ? "the dataset's files say"
                                                         : "`shape` of dataset says"))
-        .help = fmt::format("such as `transforms: [{{resize: {{size: [{0}, {0}]}}}}]`",
-                            spec.dataset.type == "imagenet" ? 224 : 64);
+        .help = fmt::format("such as `transforms: [{{resize: {{size: [{0}, {0}]}}}}]`", usual_side);
+}
+
+/// What the spec's fields say that samples have, or else the type.
+plan::LabelKind label_kind_of(const FieldValues& fields, const plan::Dataset& dataset) {
+    if (fields.text("target") == "input") return plan::LabelKind::input;
+    plan::LabelKind kind = {};
+    if (parse_name(fields.text("label_kind"), kind)) return kind;
+    const plan::DatasetType* type = plan::find_dataset_type(dataset.type);
+    return type ? type->labels : plan::LabelKind::classes;
 }
 
 /// Follows the shape of a sample through transforms and augmentations.
@@ -287,10 +136,10 @@ struct ShapeChain {
     std::vector<ReadComponent> normalizations = {};  ///< which come last, wherever they stand
 
     void follow(const ReadComponent& one, const ComponentInfo& member, Diagnostics& diagnostics) {
-        if (labels_pixels && one.component.type == "mixup")
+        if (labels_pixels && plan::mixes_samples(one.component))
             diagnostics.error(Code::conflicting_fields, one.span,
                               "mixup mixes samples, whose pixels have a class each");
-        if (one.component.type == "normalize")
+        if (member.centres)
             normalizations.push_back(one);
         else if (known && member.shape)
             known = member.shape(one, shape, diagnostics);
@@ -313,10 +162,10 @@ void read_chain(const char* name, FieldValues& fields, ShapeChain& chain,
     bool mixes = false;
     for (const ReadComponent& one : read.list) {
         chain.follow(one, *field.components->find(one.component.type), diagnostics);
-        if (mixes && one.component.type == "mixup")
+        if (mixes && plan::mixes_samples(one.component))
             diagnostics.error(Code::conflicting_fields, one.span,
                               "mixup is given twice; batches are mixed once");
-        mixes = mixes || one.component.type == "mixup";
+        mixes = mixes || plan::mixes_samples(one.component);
         list.push_back(one.component);
     }
 }
@@ -352,7 +201,7 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
     const int errors_before = diagnostics.error_count();
     FieldValues fields =
         read_fields(known, info ? table_of(*info) : table_without_type(),
-                    {"dataset", spec.span, homes_of_words("dataset")}, diagnostics);
+                    {"dataset", spec.span, help_for_misplaced("dataset")}, diagnostics);
     check_spec_name(fields, "dataset", diagnostics);
     read_allowed(fields, "dataset", diagnostics);
     dataset.name = fields.values.contains("name") ? fields.text("name") : default_name;
@@ -384,7 +233,7 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
         dataset.test_samples = fields.integer("test_samples");
         dataset.validation_samples = fields.integer("validation_samples");
         dataset.source_train_samples = dataset.train_samples + dataset.validation_samples;
-        read_type(fields, spec, diagnostics);
+        info->settle(fields, spec, diagnostics);
     }
     dataset.input().stored_dims = dataset.input().dims;
     take_inputs(inputs, dataset);
@@ -399,7 +248,8 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
     read_chain("transforms", fields, chain, dataset.transforms, diagnostics);
     read_chain("augmentations", fields, chain, dataset.augmentations, diagnostics);
     chain.end(diagnostics);
-    check_one_size(fields, spec, diagnostics.error_count() == errors, diagnostics);
+    if (diagnostics.error_count() == errors)
+        check_one_size(fields, spec, info ? info->usual_side : 0, diagnostics);
     if (!dataset.target().dims.empty() && dataset.input().dims.size() == 3)
         dataset.target().dims = {dataset.input().dims[1], dataset.input().dims[2]};
     if (dataset.target().kind == plan::LabelKind::input) {

@@ -7,24 +7,14 @@
 
 #include "base/quantity_text.hpp"
 #include "base/text.hpp"
-#include "compiler/frontend/read/quantity.hpp"
+#include "compiler/frontend/read/members.hpp"
 #include "compiler/frontend/read/validation.hpp"
-#include "compiler/frontend/tables/homes.hpp"
+#include "compiler/frontend/tables/misplaced_fields.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 #include "plan/rules/memory_need.hpp"
 
 namespace dtnn::compiler {
 namespace {
-
-constexpr GpuNumber kGpuNumbers[] = {
-    {"f32_rate", &plan::Gpus::f32_rate},
-    {"f64_rate", &plan::Gpus::f64_rate},
-    {"tf32_rate", &plan::Gpus::tf32_rate},
-    {"bf16_rate", &plan::Gpus::bf16_rate},
-    {"memory_bandwidth", &plan::Gpus::memory_bandwidth},
-    {"host_bandwidth", &plan::Gpus::host_bandwidth},
-    {"step_overhead", &plan::Gpus::step_overhead},
-};
 
 /// In the order in which each can do what those before it can.
 constexpr std::array<std::string_view, 5> kIsas = {"baseline", "avx2", "avx512", "avx512_bf16",
@@ -32,33 +22,6 @@ constexpr std::array<std::string_view, 5> kIsas = {"baseline", "avx2", "avx512",
 
 std::ptrdiff_t rank_of(std::string_view isa) {
     return std::find(kIsas.begin(), kIsas.end(), isa) - kIsas.begin();
-}
-
-/// `network` and `local`: latency and bandwidth, zero when they are not given.
-void read_network(const SourceNode* node, const std::string& name, double& latency,
-                  double& bandwidth, MachineSpec& spec, Diagnostics& diagnostics) {
-    if (!node) return;
-    const FieldValues values = read_record(*node, network_table(), {name, node->span}, diagnostics);
-    latency = values.real("latency");
-    bandwidth = values.real("bandwidth");
-    for (const auto& [field, span] : values.spans)
-        spec.spans[name + "." + field] = span;
-}
-
-void read_gpus(const SourceNode* node, MachineSpec& spec, Diagnostics& diagnostics) {
-    if (!node) return;
-    FieldValues values = read_record(*node, gpus_table(), {"gpus", node->span}, diagnostics);
-    plan::Gpus& gpus = spec.machine.gpus;
-    gpus.model = values.text("model");
-    gpus.count = int(values.integer("count"));
-    gpus.memory_bytes = values.integer("memory");
-    gpus.library_bytes = values.integer("library_memory");
-    for (const GpuNumber& one : kGpuNumbers)
-        gpus.*one.number = values.real(one.field);
-    for (const auto& [field, span] : values.spans)
-        spec.spans["gpus." + field] = span;
-    read_network(values.node("local"), "gpus.local", gpus.latency, gpus.bandwidth, spec,
-                 diagnostics);
 }
 
 std::string on_nodes(const JobSpec& job) {
@@ -97,39 +60,19 @@ void check_gpus(const JobSpec& job, const plan::Plan& plan, Diagnostics& diagnos
 
 }  // namespace
 
-std::span<const GpuNumber> gpu_numbers() {
-    return kGpuNumbers;
-}
-
 MachineSpec read_machine(const SourceNode& tree, const std::string& default_name,
                          Diagnostics& diagnostics) {
     MachineSpec spec;
     spec.span = span_of(tree);
     FieldValues fields = read_fields(
-        tree, machine_table(), {"machine", spec.span, homes_of_words("machine")}, diagnostics);
+        tree, machine_table(), {"machine", spec.span, help_for_misplaced("machine")}, diagnostics);
     check_spec_name(fields, "machine", diagnostics);
+    fill_members(machine_table(), fields, spec);
     plan::Machine& machine = spec.machine;
     machine.name = fields.values.contains("name") ? fields.text("name") : default_name;
-    machine.nodes = int(std::max<std::int64_t>(1, fields.integer("nodes")));
-    machine.cores = int(fields.integer("cores"));
-    machine.memory_bytes = fields.integer("memory");
-    machine.isa = fields.text("isa");
-    spec.processor = fields.text("processor");
-    machine.product_rate = fields.real("product_rate");
-    machine.convolution_rate = fields.real("convolution_rate");
-    machine.memory_bandwidth = fields.real("memory_bandwidth");
-    machine.node_memory_bandwidth = fields.real("node_memory_bandwidth");
-    machine.thread_efficiency = fields.real("thread_efficiency");
-    machine.step_overhead = fields.real("step_overhead");
-    machine.decode_rate = fields.real("decode_rate");
-    machine.compute_error = fields.real("compute_error");
-    machine.exchange_error = fields.real("exchange_error");
+    machine.nodes = std::max(1, machine.nodes);
     spec.spans = fields.spans;
-    read_network(fields.node("network"), "network", machine.network_latency,
-                 machine.network_bandwidth, spec, diagnostics);
-    read_network(fields.node("local"), "local", machine.local_latency, machine.local_bandwidth,
-                 spec, diagnostics);
-    read_gpus(fields.node("gpus"), spec, diagnostics);
+    read_record_members(machine_table(), fields, "", spec, spec.spans, diagnostics);
     const auto record = [&](const char* name, const FieldTable& table, Attributes& into) {
         const SourceNode* node = fields.node(name);
         if (node == nullptr) return;

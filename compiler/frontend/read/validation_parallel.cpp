@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "compiler/frontend/read/members.hpp"
 #include "compiler/frontend/read/scalars.hpp"
 #include "compiler/frontend/read/validation.hpp"
 #include "compiler/frontend/tables/tables.hpp"
@@ -93,7 +94,7 @@ void check_sharded(JobSpec& job, bool known, Diagnostics& diagnostics) {
         parallel.any_ranks = parallel.any_ranks && !parallel.data;
     }
     const std::string& optimizer = job.training.training.optimizer;
-    if (optimizer == "lars" || optimizer == "lamb")
+    if (optimizers().find(optimizer)->takes_norms)
         refuse(fmt::format(", and {} takes the norm of every whole tensor, of which a rank has a "
                            "part",
                            optimizer),
@@ -110,7 +111,7 @@ void check_wire(const JobSpec& job, Diagnostics& diagnostics) {
         diagnostics
             .error(Code::conflicting_fields, density->second,
                    fmt::format("`density` of parallel is of `wire: top_k`, and `wire` is `{}`",
-                               plan::name_of(parallel.compression)))
+                               name_of(parallel.compression)))
             .help = "leave it out, or write `wire: top_k`";
     if (parallel.compression == plan::Compression::full) return;
     if (job.training.dtype != DType::f32) {
@@ -118,7 +119,7 @@ void check_wire(const JobSpec& job, Diagnostics& diagnostics) {
             Code::conflicting_fields, span,
             fmt::format("`wire` of parallel is `{}`, and numbers of {} do not travel in fewer "
                         "bytes, only those of f32",
-                        plan::name_of(parallel.compression), plan::name_of(job.training.dtype)));
+                        name_of(parallel.compression), name_of(job.training.dtype)));
         if (const auto dtype = job.training.spans.find("dtype"); dtype != job.training.spans.end())
             error.notes.push_back({dtype->second, "`dtype` is given here"});
         error.help = "write `wire: full`, or train in f32";
@@ -128,7 +129,7 @@ void check_wire(const JobSpec& job, Diagnostics& diagnostics) {
             Code::conflicting_fields, span,
             fmt::format("`wire` of parallel is `{}`, and a sharded optimizer exchanges parts as "
                         "they are",
-                        plan::name_of(parallel.compression)));
+                        name_of(parallel.compression)));
         error.notes.push_back(
             {span_or(spec.spans, "optimizer", spec.span), "`optimizer` is given here"});
         error.help = "leave one of them out";
@@ -136,10 +137,9 @@ void check_wire(const JobSpec& job, Diagnostics& diagnostics) {
 }
 
 bool warms_up(const plan::Training& training) {
-    return std::any_of(training.schedules.begin(), training.schedules.end(),
-                       [](const plan::Component& schedule) {
-                           return schedule.type == "warm_up" || schedule.type == "one_cycle";
-                       });
+    return std::any_of(
+        training.schedules.begin(), training.schedules.end(),
+        [](const plan::Component& schedule) { return schedules().find(schedule.type)->rises; });
 }
 
 }  // namespace
@@ -157,19 +157,8 @@ ParallelSpec read_parallel(const SourceNode& node, Diagnostics& diagnostics) {
         spec.data = number ? fmt::format("{}", *number) : std::get<std::string>(data->second);
     }
     plan::Parallel& parallel = spec.parallel;
-    // What is unsound has its diagnostic and leaves the default.
-    const auto word = [&](const char* field, auto& value) {
-        if (values.values.contains(field)) plan::parse_name(values.text(field), value);
-    };
-    word("reduction", parallel.reduction);
-    word("batch_statistics", parallel.batch_statistics);
-    word("learning_rate_scaling", parallel.learning_rate_scaling);
-    word("optimizer", parallel.optimizer);
-    word("wire", parallel.compression);
-    if (parallel.compression == plan::Compression::top_k && values.values.contains("density"))
-        parallel.density = values.real("density");
-    parallel.bucket_bytes = values.integer("bucket_size");
-    if (values.values.contains("timeout")) parallel.timeout_seconds = values.real("timeout");
+    fill_members(parallel_table(), values, spec);
+    if (parallel.compression != plan::Compression::top_k) parallel.density = 0;
     read_synchronise(values.node("synchronise"), spec, diagnostics);
     forget_made(values.spans);
     spec.spans.merge(values.spans);
@@ -201,7 +190,7 @@ void settle_ranks(JobSpec& job, int ranks_option, Diagnostics& diagnostics) {
                      span_or(job.parallel.spans, "learning_rate_scaling", job.parallel.span),
                      fmt::format("the learning rate is scaled by the ranks ({}), and no schedule "
                                  "warms it up",
-                                 plan::name_of(parallel.learning_rate_scaling)))
+                                 name_of(parallel.learning_rate_scaling)))
             .help = "such as `schedules: [warm_up: {epochs: 5}]` in the training";
 }
 

@@ -104,11 +104,12 @@ class ScheduleCheck {
     /// Why schedules of one kind are one too many; empty: they are not.
     std::string conflict(std::size_t i, std::size_t j) const {
         const std::string& type = at(i).type;
+        const ComponentInfo& info = *schedules().find(type);
         if (at(i).attributes == at(j).attributes)
             return fmt::format("{} is listed twice with the same fields", type);
-        if (type == "warm_up" || type == "one_cycle")
+        if (info.rises)
             return fmt::format("{} is listed twice; the learning rate rises once", type);
-        if (type == "cosine" || type == "polynomial") {
+        if (info.falls) {
             const auto [first, first_end] = fall(i);
             const auto [second, second_end] = fall(j);
             if (first < second_end && second < first_end)
@@ -117,8 +118,9 @@ class ScheduleCheck {
                     "learning rate would be the product of both",
                     type);
         }
-        if (type == "early_stopping" && *field<bool>(i, "restore_best") &&
-            *field<bool>(j, "restore_best"))
+        const bool* first_restores = field<bool>(i, "restore_best");
+        const bool* second_restores = field<bool>(j, "restore_best");
+        if (first_restores && *first_restores && second_restores && *second_restores)
             return "two schedules early_stopping have `restore_best`; the training ends with the "
                    "weights of one epoch";
         return "";
@@ -130,7 +132,7 @@ class ScheduleCheck {
         if (why.empty()) return false;
         Diagnostic& error = diagnostics_.error(Code::conflicting_fields, span(j), why);
         error.notes.push_back({span(i), "the other is here"});
-        error.help = at(j).type == "cosine" || at(j).type == "polynomial"
+        error.help = schedules().find(at(j).type)->falls
                          ? "leave one of them out, or let one `begin` where the other ends"
                          : kOneOfThem;
         return true;

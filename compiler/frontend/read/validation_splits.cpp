@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "plan/dataset_types.hpp"
+
 namespace dtnn::compiler {
 namespace {
 
@@ -88,7 +90,7 @@ void settle_splits(const FieldValues& fields, const FieldTable& type, DatasetSpe
         diagnostics.error(Code::conflicting_fields, span_or(fields.spans, field, spec.span), text)
             .help = help;
     };
-    if (dataset.type == "csv" && share == fields.values.contains("test_path")) {
+    if (find_field(type, "test_path") && share == fields.values.contains("test_path")) {
         refuse(share ? "test_share" : "path",
                share ? "dataset has `test_path` and `test_share`; the test samples come from one "
                        "of them"
@@ -97,7 +99,8 @@ void settle_splits(const FieldValues& fields, const FieldTable& type, DatasetSpe
                "name the table of the test samples, `test_path: test.csv`, or keep a part of this "
                "one, `test_share: 0.2`");
     }
-    if (dataset.type == "archive" && share && !fields.text("path").ends_with(".npz"))
+    const plan::DatasetType* known = plan::find_dataset_type(dataset.type);
+    if (known && known->arrays && share && !plan::holds_arrays(dataset))
         refuse("test_share",
                "`test_share` of dataset is for arrays; archives of images have train/ and test/",
                "arrange the images so, or unpack the archive and read it by `type: folder`");

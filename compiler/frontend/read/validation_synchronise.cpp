@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/frontend/read/members.hpp"
 #include "compiler/frontend/read/validation.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 #include "plan/rules/local_steps.hpp"
@@ -22,7 +23,7 @@ void refuse_exchanges(const ParallelSpec& spec, Diagnostics& diagnostics) {
         Diagnostic& error = diagnostics.error(
             Code::conflicting_fields, span_or(spec.spans, field, spec.span),
             fmt::format("`{}` of parallel is `{}`, and ranks that move weights of their own {}",
-                        field, plan::name_of(parallel.*value), reason));
+                        field, name_of(parallel.*value), reason));
         error.notes.push_back({span_of_synchronise(spec), "`synchronise` is given here"});
         error.help = "leave one of them out";
     };
@@ -81,17 +82,8 @@ void check_private_data(const JobSpec& job, const std::string& field, Diagnostic
 
 void read_synchronise(const SourceNode* node, ParallelSpec& spec, Diagnostics& diagnostics) {
     if (node == nullptr) return;
-    FieldValues values =
-        read_record(*node, synchronise_table(), {"synchronise", node->span}, diagnostics);
+    read_members(*node, synchronise_table(), "synchronise", spec, spec.spans, diagnostics);
     plan::Parallel& parallel = spec.parallel;
-    parallel.local_steps = values.integer("every");
-    if (values.values.contains("average"))
-        plan::parse_name(values.text("average"), parallel.average);
-    if (values.values.contains("participation"))
-        plan::parse_name(values.text("participation"), parallel.participation);
-    parallel.min_avail = values.integer("min_avail");
-    for (auto& [name, span] : values.spans)
-        spec.spans["synchronise." + name] = span;
     if (parallel.participation == plan::Participation::all && parallel.min_avail > 0) {
         diagnostics
             .error(Code::conflicting_fields,

@@ -5,8 +5,9 @@
 
 #include <algorithm>
 
+#include "compiler/frontend/read/members.hpp"
 #include "compiler/frontend/read/validation.hpp"
-#include "compiler/frontend/tables/homes.hpp"
+#include "compiler/frontend/tables/misplaced_fields.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 
 namespace dtnn::compiler {
@@ -31,26 +32,15 @@ class TrainingReader {
     TrainingReader(const SourceNode& tree, Diagnostics& diagnostics)
         : diagnostics_(diagnostics), spec_{} {
         spec_.span = span_of(tree);
-        fields_ = read_fields(tree, training_table(),
-                              {"training", spec_.span, homes_of_words("training")}, diagnostics);
+        fields_ =
+            read_fields(tree, training_table(),
+                        {"training", spec_.span, help_for_misplaced("training")}, diagnostics);
     }
 
     TrainingSpec read() {
-        plan::Training& training = spec_.training;
         check_spec_name(fields_, "training", diagnostics_);
         read_allowed(fields_, "training", diagnostics_);
-        training.epochs = fields_.integer("epochs");
-        training.batch_size = fields_.integer("batch_size");
-        spec_.global_batch_size = fields_.integer("global_batch_size");
-        training.steps_per_epoch = fields_.integer("steps_per_epoch");
-        training.seed = std::uint64_t(fields_.integer("seed"));
-        training.shuffle = fields_.flag("shuffle");
-        training.accumulation = fields_.integer("accumulation");
-        training.validation_split = fields_.real("validation_split");
-        plan::parse_name(fields_.text("dtype"), spec_.dtype);
-        plan::parse_name(fields_.text("compute"), spec_.compute);
-        plan::parse_name(fields_.text("numerics"), spec_.numerics);
-        training.loss_scale = fields_.real("loss_scale");
+        fill_members(training_table(), fields_, spec_);
         optimizer();
         groups();
         clip();
@@ -142,10 +132,8 @@ class TrainingReader {
     void clip() {
         const SourceNode* node = fields_.node("clip");
         if (!node) return;
-        FieldValues values = read_record(*node, clip_table(), {"clip", node->span}, diagnostics_);
-        note_places("clip", values, fields_.spans);
-        spec_.training.clip_norm = values.real("norm");
-        spec_.training.clip_value = values.real("value");
+        const FieldValues values =
+            read_members(*node, clip_table(), "clip", spec_, fields_.spans, diagnostics_);
         if (!values.sound) return;
         if (!values.node("norm") && !values.node("value")) {
             diagnostics_
@@ -162,12 +150,8 @@ class TrainingReader {
     }
 
     void average() {
-        const SourceNode* node = fields_.node("average");
-        if (!node) return;
-        const FieldValues values =
-            read_record(*node, average_table(), {"average", node->span}, diagnostics_);
-        note_places("average", values, fields_.spans);
-        spec_.training.average_decay = values.real("decay");
+        if (const SourceNode* node = fields_.node("average"))
+            read_members(*node, average_table(), "average", spec_, fields_.spans, diagnostics_);
     }
 
     void loss() {
@@ -220,14 +204,7 @@ class TrainingReader {
         static const SourceNode no_fields = make_map();
         const SourceNode* node = fields_.node("checkpoint");
         const SourceNode& map = node ? *node : no_fields;
-        const FieldValues values =
-            read_record(map, checkpoint_table(), {"checkpoint", map.span}, diagnostics_);
-        note_places("checkpoint", values, fields_.spans);
-        plan::CheckpointRule& rule = spec_.training.checkpoint;
-        rule.every_epochs = values.integer("every_epochs");
-        rule.every_steps = values.integer("every_steps");
-        rule.every_seconds = values.real("every_seconds");
-        rule.keep = values.integer("keep");
+        read_members(map, checkpoint_table(), "checkpoint", spec_, fields_.spans, diagnostics_);
     }
 
     Diagnostics& diagnostics_;

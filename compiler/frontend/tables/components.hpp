@@ -25,6 +25,9 @@
 
 namespace dtnn::compiler {
 
+struct DatasetSpec;
+struct FieldValues;
+
 /// A member as a spec has it.
 struct ReadComponent {
     plan::Component component;  ///< defaults filled in; fields without a default only when given
@@ -57,10 +60,25 @@ struct ComponentInfo {
     bool (*shape)(const ReadComponent& read, Dims& shape, Diagnostics& diagnostics) = nullptr;
     bool centres = false;  ///< of transforms: gives channels mean 0
     bool pixels = false;   ///< of types of datasets: samples are pixels between 0 and 1
+    bool rises = false;    ///< of schedules: the learning rate rises to the optimizer's
+    bool falls = false;    ///< of schedules: `begin` and `epochs` say when the rate falls
+    /// Of optimizers: an update takes norms of whole tensors, of which a rank may have a part.
+    bool takes_norms = false;
+    /// Of types of datasets: fills shape and classes of `spec`, and reports what is wrong with its
+    /// fields together.
+    void (*settle)(const FieldValues& fields, DatasetSpec& spec,
+                   Diagnostics& diagnostics) = nullptr;
+    std::int64_t usual_side = 64;  ///< of types of datasets: of images, as networks see them
 };
 
+/// The member with the mark set.
+inline ComponentInfo marked(bool ComponentInfo::*mark, ComponentInfo member) {
+    member.*mark = true;
+    return member;
+}
+
 struct ComponentSet {
-    std::string_view name;    ///< "loss"; the labels' kind is "loss.NAME" (plan/diff/meaning.hpp)
+    std::string_view name;    ///< "loss"
     std::string_view plural;  ///< "losses"
     std::string_view group;   ///< "a loss"
     std::vector<ComponentInfo> members;
@@ -76,7 +94,7 @@ const ComponentSet& metrics();        // metric_table.cpp
 const ComponentSet& schedules();      // schedule_table.cpp
 const ComponentSet& transforms();     // transform_table.cpp
 const ComponentSet& augmentations();  // transform_table.cpp
-const ComponentSet& dataset_types();  // dataset_table.cpp
+const ComponentSet& dataset_types();  // datasets/dataset_types.cpp
 /// All of them, in this order.
 const std::vector<const ComponentSet*>& component_sets();
 

@@ -26,27 +26,15 @@ FieldTable all_fields() {
 
 const FieldTable& dataset_head_table() {
     static const FieldTable table = {
-        {.name = "kind",
-         .type = FieldType::choice,
-         .doc = "the kind of spec",
-         .choices = {"dataset"},
-         .optional = true},
-        {.name = "name",
-         .type = FieldType::text,
-         .doc = "the dataset's name; the file's name when not given",
-         .optional = true},
-        {.name = "extends",
-         .type = FieldType::reference,
-         .doc = "a dataset that this one is merged over, field by field",
-         .optional = true},
-        {.name = "description",
-         .type = FieldType::text,
-         .doc = "what the dataset is, for people",
-         .optional = true},
+        kind_field("dataset"),
+        name_field("the dataset's name; the file's name when not given", "it names the dataset"),
+        extends_field("a dataset that this one is merged over, field by field"),
+        description_field("what the dataset is, for people"),
         allow_field(),
         {.name = "type",
          .type = FieldType::choice,
          .doc = "where the samples come from; each type has fields of its own",
+         .change = mathematics("the samples come from another source"),
          .choices = dataset_types().names()},
     };
     return table;
@@ -57,6 +45,7 @@ const FieldTable& dataset_tail_table() {
         {.name = "transforms",
          .type = FieldType::variant_list,
          .doc = "what every sample goes through, in order",
+         .change = mathematics("the network sees the samples otherwise"),
          .choices = transforms().names(),
          .optional = true,
          .components = &transforms()},
@@ -64,6 +53,7 @@ const FieldTable& dataset_tail_table() {
          .type = FieldType::variant_list,
          .doc = "what training samples go through behind the transforms, in order, drawn anew for "
                 "every epoch",
+         .change = mathematics("the network is trained on samples changed otherwise"),
          .choices = augmentations().names(),
          .optional = true,
          .components = &augmentations()},
@@ -73,6 +63,7 @@ const FieldTable& dataset_tail_table() {
          .doc =
              "training samples of an epoch: below 100 a part of them, drawn anew for every epoch, "
              "above 100 some of them more than once",
+         .change = mathematics("an epoch has another number of samples"),
          .minimum = 0,
          .maximum = 10'000,
          .unit = "percent",
@@ -81,21 +72,27 @@ const FieldTable& dataset_tail_table() {
          .type = FieldType::boolean,
          .fallback = false,
          .doc = "the test samples are the validation's too, instead of a part of the training "
-                "samples"},
+                "samples",
+         .change = mathematics("other samples are kept from training")},
         {.name = "target",
          .type = FieldType::choice,
          .fallback = std::string("label"),
          .doc = "what the network is to give: a sample's label, or the sample itself as it enters "
                 "the network, behind transforms and augmentations (autoencoders)",
+         .change = mathematics("the network is to give something else"),
          .choices = {"label", "input"}},
         {.name = "class_names",
          .type = FieldType::text_list,
          .doc = "what answers and tables call the classes, or the label columns, in their order; "
                 "those of the files, where these have names",
+         .change =
+             performance("they are what classes are called; files that have names must have these"),
          .optional = true},
         {.name = "content_hash",
          .type = FieldType::text,
          .doc = "the content hash that the files must have, as `dtnnc data` shows it",
+         .change =
+             performance("it is what is checked of the files, not a choice of the computation"),
          .optional = true},
     };
     return table;

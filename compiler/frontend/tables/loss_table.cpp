@@ -8,10 +8,13 @@
 namespace dtnn::compiler {
 namespace {
 
+constexpr std::string_view kOtherLoss = "another loss is minimised";
+
 Field class_weights_field() {
     return {.name = "class_weights",
             .type = FieldType::real_list,
             .doc = "weight of each class; with labels the mean is a weighted one, as PyTorch's is",
+            .change = mathematics(kOtherLoss),
             .minimum = 0,
             .optional = true};
 }
@@ -22,6 +25,7 @@ const FieldTable& cross_entropy_fields() {
          .type = FieldType::real,
          .fallback = 0.0,
          .doc = "share of the label that is spread over all classes",
+         .change = mathematics(kOtherLoss),
          .minimum = 0,
          .maximum = 1,
          .exclusive_maximum = true,
@@ -41,10 +45,12 @@ const FieldTable& binary_fields() {
         {.name = "from_logits",
          .type = FieldType::boolean,
          .fallback = false,
-         .doc = "the model ends without sigmoid; metrics with a threshold still see probabilities"},
+         .doc = "the model ends without sigmoid; metrics with a threshold still see probabilities",
+         .change = mathematics("the loss takes predictions otherwise")},
         {.name = "positive_weights",
          .type = FieldType::real_list,
          .doc = "weight of what should be 1, for each class, or one number for all",
+         .change = mathematics(kOtherLoss),
          .minimum = 0,
          .optional = true},
     };
@@ -57,6 +63,7 @@ const FieldTable& huber_fields() {
          .type = FieldType::real,
          .fallback = 1.0,
          .doc = "difference from which on the loss is a straight line",
+         .change = mathematics(kOtherLoss),
          .minimum = 0,
          .exclusive_minimum = true},
     };
@@ -69,6 +76,7 @@ const FieldTable& dice_fields() {
          .type = FieldType::real,
          .fallback = 1.0,
          .doc = "what is added above and below the fraction",
+         .change = mathematics(kOtherLoss),
          .minimum = 0},
     };
     return table;
@@ -79,11 +87,13 @@ const FieldTable& formula_fields() {
         {.name = "expression",
          .type = FieldType::expression,
          .doc = "of every prediction p and its target t, which of labels is 0 or 1",
+         .change = mathematics(kOtherLoss),
          .choices = {"p", "t"}},
         {.name = "over",
          .type = FieldType::choice,
          .fallback = std::string("elements"),
          .doc = "what the sum of all is divided by: all numbers, or the samples (of pixels: these)",
+         .change = mathematics(kOtherLoss),
          .choices = {"elements", "rows"}},
     };
     return table;
@@ -105,6 +115,7 @@ const FieldTable& hinge_fields() {
          .type = FieldType::real,
          .fallback = 1.0,
          .doc = "how far above the others the label's prediction should be",
+         .change = mathematics(kOtherLoss),
          .minimum = 0},
         {.name = "form",
          .type = FieldType::choice,
@@ -112,6 +123,7 @@ const FieldTable& hinge_fields() {
          .doc =
              "largest: the largest of the others counts; all: each of them, their sum divided by "
              "the number of classes",
+         .change = mathematics(kOtherLoss),
          .choices = {"largest", "all"}},
     };
     return table;

@@ -12,13 +12,28 @@
 namespace dtnn::compiler {
 namespace {
 
+constexpr std::string_view kMeasured =
+    "metrics are measured beside the training and do not change it";
+
+/// Those of the loss of that name.
+const FieldTable& measured_hinge_fields() {
+    static const FieldTable table = [] {
+        FieldTable fields = hinge_fields();
+        for (Field& field : fields)
+            field.change = performance(kMeasured);
+        return fields;
+    }();
+    return table;
+}
+
 Field threshold_field() {
     return {.name = "threshold",
             .type = FieldType::real,
             .fallback = 0.5,
             .doc =
                 "where samples have any number of classes: the probability above which a class "
-                "is predicted"};
+                "is predicted",
+            .change = performance(kMeasured)};
 }
 
 const FieldTable& top_k_fields() {
@@ -27,6 +42,7 @@ const FieldTable& top_k_fields() {
          .type = FieldType::integer,
          .fallback = std::int64_t{5},
          .doc = "how many of the largest predictions count",
+         .change = performance(kMeasured),
          .minimum = 1,
          .maximum = 1'000'000},
     };
@@ -45,6 +61,7 @@ const FieldTable& rate_fields() {
          .fallback = std::string("macro"),
          .doc = "macro: the mean over the classes; micro: of all classes' counts together; "
                 "per_class: a list",
+         .change = performance(kMeasured),
          .choices = {"macro", "micro", "per_class"}},
         threshold_field(),
     };
@@ -57,6 +74,7 @@ const FieldTable& area_fields() {
          .type = FieldType::choice,
          .fallback = std::string("macro"),
          .doc = "macro: the mean over the classes; micro: all predictions as one question",
+         .change = performance(kMeasured),
          .choices = {"macro", "micro"}},
     };
     return table;
@@ -66,22 +84,26 @@ const FieldTable& measured_formula_fields() {
     static const FieldTable table = {
         {.name = "name",
          .type = FieldType::text,
-         .doc = "what it is called in histories, reports and schedules"},
+         .doc = "what it is called in histories, reports and schedules",
+         .change = performance(kMeasured)},
         {.name = "expression",
          .type = FieldType::expression,
          .doc =
              "of every prediction p, as the model gives it, and its target t, which of labels is "
              "0 or 1",
+         .change = performance(kMeasured),
          .choices = {"p", "t"}},
         {.name = "over",
          .type = FieldType::choice,
          .fallback = std::string("elements"),
          .doc = "what the sum of all is divided by: all numbers, or the samples (of pixels: these)",
+         .change = performance(kMeasured),
          .choices = {"elements", "rows"}},
         {.name = "better",
          .type = FieldType::choice,
          .fallback = std::string("lower"),
          .doc = "which values are, for schedules that watch it",
+         .change = mathematics("schedules that watch it decide by it"),
          .choices = {"lower", "higher"}},
     };
     return table;
@@ -133,7 +155,7 @@ const ComponentSet& metrics() {
           "kind: training\nloss: binary_cross_entropy\nmetrics: [binary_accuracy]\n",
           &threshold_fields()},
          {"hinge", "The hinge loss, as a metric.", "kind: training\nmetrics: [hinge]\n",
-          &hinge_fields()},
+          &measured_hinge_fields()},
          {"mean_squared_error",
           "The mean of the squared differences of predictions and targets, over all numbers.",
           "kind: training\nmetrics: [mean_squared_error]\n", &no_fields()},

@@ -8,12 +8,24 @@
 namespace dtnn::compiler {
 namespace {
 
+constexpr std::string_view kUpdateSize = "updates have another size";
+constexpr std::string_view kMomentum = "updates remember another share of earlier ones";
+constexpr std::string_view kMeanDecay = "the mean of the gradients reaches back otherwise";
+constexpr std::string_view kSquareDecay =
+    "the mean of the squared gradients reaches back otherwise";
+constexpr std::string_view kDivisor = "steps are divided by another size of the gradients";
+constexpr std::string_view kWeightDecay = "weights are drawn to zero by another share";
+constexpr std::string_view kNorms = "the norms decide the size of updates otherwise";
+constexpr std::string_view kSmallGradients = "small gradients make updates of another size";
+constexpr std::string_view kNadamMomentum = "the momentum follows another formula";
+
 /// Usually from a ten-thousandth of the default to `most`.
 Field learning_rate(double fallback, double most) {
     return {.name = "learning_rate",
             .type = FieldType::real,
             .fallback = fallback,
             .doc = "step size",
+            .change = mathematics(kUpdateSize),
             .minimum = 0,
             .exclusive_minimum = true,
             .usual_least = fallback * 1e-4,
@@ -21,18 +33,25 @@ Field learning_rate(double fallback, double most) {
 }
 
 /// From 0 to below 1.
-Field share(std::string_view name, double fallback, std::string_view doc) {
+Field share(std::string_view name, double fallback, std::string_view doc, std::string_view reason) {
     return {.name = name,
             .type = FieldType::real,
             .fallback = fallback,
             .doc = doc,
+            .change = mathematics(reason),
             .minimum = 0,
             .maximum = 1,
             .exclusive_maximum = true};
 }
 
-Field not_negative(std::string_view name, double fallback, std::string_view doc) {
-    return {.name = name, .type = FieldType::real, .fallback = fallback, .doc = doc, .minimum = 0};
+Field not_negative(std::string_view name, double fallback, std::string_view doc,
+                   std::string_view reason) {
+    return {.name = name,
+            .type = FieldType::real,
+            .fallback = fallback,
+            .doc = doc,
+            .change = mathematics(reason),
+            .minimum = 0};
 }
 
 /// A field that is usually at most `most`.
@@ -41,8 +60,13 @@ Field usually(Field field, double most) {
     return field;
 }
 
-Field choice_of(std::string_view name, bool fallback, std::string_view doc) {
-    return {.name = name, .type = FieldType::boolean, .fallback = fallback, .doc = doc};
+Field choice_of(std::string_view name, bool fallback, std::string_view doc,
+                std::string_view reason) {
+    return {.name = name,
+            .type = FieldType::boolean,
+            .fallback = fallback,
+            .doc = doc,
+            .change = mathematics(reason)};
 }
 
 Field epsilon(double fallback) {
@@ -50,54 +74,61 @@ Field epsilon(double fallback) {
             .type = FieldType::real,
             .fallback = fallback,
             .doc = "keeps the division from zero",
+            .change = mathematics(kSmallGradients),
             .minimum = 0,
             .exclusive_minimum = true};
 }
 
 Field epsilon_inside_root() {
     return choice_of("epsilon_inside_root", false,
-                     "divide by sqrt(x + epsilon), as PyDTNN does, not by sqrt(x) + epsilon");
+                     "divide by sqrt(x + epsilon), as PyDTNN does, not by sqrt(x) + epsilon",
+                     kSmallGradients);
 }
 
 Field beta1() {
-    return usually(share("beta1", 0.9, "decay of the first moment"), 0.999);
+    return usually(share("beta1", 0.9, "decay of the first moment", kMeanDecay), 0.999);
 }
 
 Field beta2() {
-    return share("beta2", 0.999, "decay of the second moment");
+    return share("beta2", 0.999, "decay of the second moment", kSquareDecay);
 }
 
 Field weight_decay(double fallback = 0) {
-    return usually(not_negative("weight_decay", fallback,
-                                "share of the weights that is added to their gradient"),
-                   0.1);
+    return usually(
+        not_negative("weight_decay", fallback,
+                     "share of the weights that is added to their gradient", kWeightDecay),
+        0.1);
 }
 
 /// Where there is nothing but the decoupled form.
 Field own_weight_decay(double fallback) {
     return usually(not_negative("weight_decay", fallback,
                                 "share of the weights, times the learning rate, that every update "
-                                "takes away"),
+                                "takes away",
+                                kWeightDecay),
                    1);
 }
 
 Field decoupled_weight_decay() {
     return choice_of("decoupled_weight_decay", false,
                      "take the decay from the weights, times the learning rate, instead of adding "
-                     "it to the gradient; PyDTNN's form");
+                     "it to the gradient; PyDTNN's form",
+                     "the decay is part of the gradient or not");
 }
 
 Field adaptive() {
     return choice_of("adaptive", true,
                      "let the norms of weights and step decide the size of updates; false, for "
-                     "biases and the like in a group: the learning rate alone");
+                     "biases and the like in a group: the learning rate alone",
+                     kNorms);
 }
 
 const FieldTable& sgd_fields() {
     static const FieldTable table = {
         learning_rate(0.01, 2),
-        usually(share("momentum", 0.9, "share of the last step that is kept"), 0.999),
-        choice_of("nesterov", false, "look ahead along the velocity"),
+        usually(share("momentum", 0.9, "share of the last step that is kept", kMomentum), 0.999),
+        choice_of("nesterov", false, "look ahead along the velocity",
+                  "the gradient is applied ahead of the velocity or not"),
         weight_decay(),
         decoupled_weight_decay(),
     };
@@ -107,11 +138,12 @@ const FieldTable& sgd_fields() {
 const FieldTable& rmsprop_fields() {
     static const FieldTable table = {
         learning_rate(0.01, 0.1),
-        share("rho", 0.99, "decay of the mean of squared gradients"),
+        share("rho", 0.99, "decay of the mean of squared gradients", kSquareDecay),
         epsilon(1e-8),
         epsilon_inside_root(),
-        share("momentum", 0, "share of the last step that is kept"),
-        choice_of("centered", false, "divide by the gradients' deviation, not by their size"),
+        share("momentum", 0, "share of the last step that is kept", kMomentum),
+        choice_of("centered", false, "divide by the gradients' deviation, not by their size",
+                  kDivisor),
         weight_decay(),
         decoupled_weight_decay(),
     };
@@ -126,7 +158,7 @@ const FieldTable& adam_fields() {
         epsilon(1e-8),
         epsilon_inside_root(),
         choice_of("amsgrad", false,
-                  "divide by the largest second moment so far (Reddi et al., 2018)"),
+                  "divide by the largest second moment so far (Reddi et al., 2018)", kDivisor),
         weight_decay(),
     };
     return table;
@@ -140,7 +172,7 @@ const FieldTable& adamw_fields() {
         epsilon(1e-8),
         epsilon_inside_root(),
         choice_of("amsgrad", false,
-                  "divide by the largest second moment so far (Reddi et al., 2018)"),
+                  "divide by the largest second moment so far (Reddi et al., 2018)", kDivisor),
         own_weight_decay(0.01),
     };
     return table;
@@ -158,9 +190,10 @@ const FieldTable& nadam_fields() {
          .fallback = std::string("dozat"),
          .doc = "dozat: momentum that grows over the updates, as PyTorch's; pydtnn: PyDTNN's "
                 "formula",
+         .change = mathematics(kNadamMomentum),
          .choices = {"dozat", "pydtnn"}},
         not_negative("momentum_decay", 0.004,
-                     "how fast the momentum of variant dozat grows to beta1"),
+                     "how fast the momentum of variant dozat grows to beta1", kNadamMomentum),
         weight_decay(),
         decoupled_weight_decay(),
     };
@@ -173,8 +206,9 @@ const FieldTable& adagrad_fields() {
         epsilon(1e-10),
         epsilon_inside_root(),
         not_negative("learning_rate_decay", 0,
-                     "update t has the learning rate over 1 + (t - 1) times this"),
-        not_negative("initial_accumulator", 0, "what the sums of squared gradients begin with"),
+                     "update t has the learning rate over 1 + (t - 1) times this", kUpdateSize),
+        not_negative("initial_accumulator", 0, "what the sums of squared gradients begin with",
+                     "the first updates have another size"),
         weight_decay(),
         decoupled_weight_decay(),
     };
@@ -184,14 +218,16 @@ const FieldTable& adagrad_fields() {
 const FieldTable& lars_fields() {
     static const FieldTable table = {
         learning_rate(0.1, 100),
-        usually(share("momentum", 0.9, "share of the last step that is kept"), 0.999),
+        usually(share("momentum", 0.9, "share of the last step that is kept", kMomentum), 0.999),
         {.name = "trust_coefficient",
          .type = FieldType::real,
          .fallback = 0.001,
          .doc = "size of a step beside the size of the weights",
+         .change = mathematics(kNorms),
          .minimum = 0,
          .exclusive_minimum = true},
-        not_negative("epsilon", 0, "is added to the norms that the weights' norm is divided by"),
+        not_negative("epsilon", 0, "is added to the norms that the weights' norm is divided by",
+                     kSmallGradients),
         weight_decay(5e-4),
         adaptive(),
     };
@@ -204,9 +240,9 @@ const FieldTable& lamb_fields() {
         beta1(),
         beta2(),
         epsilon(1e-6),
-        usually(
-            not_negative("weight_decay", 0.01, "share of the weights that is added to the step"),
-            1),
+        usually(not_negative("weight_decay", 0.01, "share of the weights that is added to the step",
+                             kWeightDecay),
+                1),
         adaptive(),
     };
     return table;
@@ -254,15 +290,19 @@ const ComponentSet& optimizers() {
          {"adagrad",
           "Steps divided by the root of the sum of all squared gradients (Duchi et al., 2011).",
           "kind: training\noptimizer: {adagrad: {learning_rate: 0.01}}\n", &adagrad_fields()},
-         {"lars",
-          "Momentum with a rate for every parameter, by the norms of weights and gradient, for "
-          "large batches (You et al., 2017).",
-          "kind: training\noptimizer: {lars: {learning_rate: 2, weight_decay: 5.0e-5}}\n",
-          &lars_fields()},
-         {"lamb",
-          "Adam's step with a rate for every parameter, by the norms of weights and step, for "
-          "large batches (You et al., 2020).",
-          "kind: training\noptimizer: {lamb: {learning_rate: 0.002}}\n", &lamb_fields()}}};
+         marked(
+             &ComponentInfo::takes_norms,
+             {"lars",
+              "Momentum with a rate for every parameter, by the norms of weights and gradient, for "
+              "large batches (You et al., 2017).",
+              "kind: training\noptimizer: {lars: {learning_rate: 2, weight_decay: 5.0e-5}}\n",
+              &lars_fields()}),
+         marked(
+             &ComponentInfo::takes_norms,
+             {"lamb",
+              "Adam's step with a rate for every parameter, by the norms of weights and step, for "
+              "large batches (You et al., 2020).",
+              "kind: training\noptimizer: {lamb: {learning_rate: 0.002}}\n", &lamb_fields()})}};
     return set;
 }
 

@@ -11,6 +11,10 @@
 namespace dtnn::compiler {
 namespace {
 
+constexpr std::string_view kRate = "the learning rate changes in another way";
+constexpr std::string_view kEnd = "the training may end at another point";
+constexpr std::string_view kKept = "other weights are kept, beside the training";
+
 constexpr double kMostEpochs = 1'000'000;
 
 Field epochs_field(std::string_view doc, std::int64_t fallback, double least = 0) {
@@ -18,6 +22,7 @@ Field epochs_field(std::string_view doc, std::int64_t fallback, double least = 0
             .type = FieldType::integer,
             .fallback = fallback,
             .doc = doc,
+            .change = mathematics(kRate),
             .minimum = least,
             .maximum = kMostEpochs,
             .unit = "epochs"};
@@ -28,6 +33,7 @@ Field begin_field() {
             .type = FieldType::integer,
             .fallback = std::int64_t{0},
             .doc = "epochs before it begins, while the factor is 1: those of a warm_up, say",
+            .change = mathematics(kRate),
             .minimum = 0,
             .maximum = kMostEpochs,
             .unit = "epochs"};
@@ -38,6 +44,7 @@ Field minimum_field() {
             .type = FieldType::real,
             .fallback = 0.0,
             .doc = "a learning rate that is not gone below",
+            .change = mathematics(kRate),
             .minimum = 0};
 }
 
@@ -46,33 +53,38 @@ Field factor_field(double fallback) {
             .type = FieldType::real,
             .fallback = fallback,
             .doc = "what the learning rate is multiplied with",
+            .change = mathematics(kRate),
             .minimum = 0,
             .maximum = 1,
             .exclusive_minimum = true};
 }
 
-Field metric_field() {
+Field metric_field(FieldChange change) {
     return {.name = "metric",
             .type = FieldType::text,
             .fallback = std::string("validation.loss"),
-            .doc = "what is watched: loss, the name of a metric, or either behind `validation.`"};
+            .doc = "what is watched: loss, the name of a metric, or either behind `validation.`",
+            .change = change};
 }
 
-Field direction_field() {
+Field direction_field(FieldChange change) {
     return {.name = "direction",
             .type = FieldType::choice,
             .fallback = std::string("auto"),
             .doc =
                 "what is better; auto: more of accuracies, precision, recall, f1, mean_iou and "
                 "roc_auc, less of all else",
+            .change = change,
             .choices = {"auto", "minimize", "maximize"}};
 }
 
-Field patience_field(std::string_view doc, std::int64_t fallback, double least) {
+Field patience_field(std::string_view doc, std::int64_t fallback, double least,
+                     FieldChange change) {
     return {.name = "patience",
             .type = FieldType::integer,
             .fallback = fallback,
             .doc = doc,
+            .change = change,
             .minimum = least,
             .maximum = kMostEpochs,
             .unit = "epochs"};
@@ -85,6 +97,7 @@ const FieldTable& warm_up_fields() {
          .type = FieldType::integer,
          .fallback = std::int64_t{0},
          .doc = "batches over which it rises, in place of epochs; 0: epochs count",
+         .change = mathematics(kRate),
          .minimum = 0,
          .maximum = 1'000'000'000,
          .unit = "batches"},
@@ -92,6 +105,7 @@ const FieldTable& warm_up_fields() {
          .type = FieldType::real,
          .fallback = 0.1,
          .doc = "the factor of the first batch",
+         .change = mathematics(kRate),
          .minimum = 0,
          .maximum = 1},
     };
@@ -113,6 +127,7 @@ const FieldTable& polynomial_fields() {
          .type = FieldType::real,
          .fallback = 1.0,
          .doc = "of the share of the epochs that is left; 1: along a line",
+         .change = mathematics(kRate),
          .minimum = 0,
          .exclusive_minimum = true},
         minimum_field()};
@@ -129,6 +144,7 @@ const FieldTable& multistep_fields() {
         {.name = "epochs",
          .type = FieldType::integer_list,
          .doc = "epochs done when the learning rate is reduced, in rising order",
+         .change = mathematics(kRate),
          .minimum = 1,
          .maximum = kMostEpochs,
          .unit = "epochs"},
@@ -150,22 +166,26 @@ const FieldTable& one_cycle_fields() {
          .type = FieldType::real,
          .fallback = 0.3,
          .doc = "share of the cycle in which the learning rate rises",
+         .change = mathematics(kRate),
          .minimum = 0,
          .maximum = 1},
         {.name = "start_divisor",
          .type = FieldType::real,
          .fallback = 25.0,
          .doc = "the cycle begins at the optimizer's learning rate divided by this",
+         .change = mathematics(kRate),
          .minimum = 1},
         {.name = "end_divisor",
          .type = FieldType::real,
          .fallback = 1e4,
          .doc = "it ends at the learning rate that it began with divided by this",
+         .change = mathematics(kRate),
          .minimum = 1},
         {.name = "shape",
          .type = FieldType::choice,
          .fallback = std::string("cosine"),
          .doc = "of rise and fall",
+         .change = mathematics(kRate),
          .choices = {"cosine", "linear"}},
     };
     return table;
@@ -177,6 +197,7 @@ const FieldTable& formula_schedule_fields() {
          .type = FieldType::expression,
          .doc = "what the learning rate is multiplied with: arithmetic over epoch (epochs done), "
                 "step (updates done), epochs and steps (of the whole training)",
+         .change = mathematics(kRate),
          .choices = {"epoch", "step", "epochs", "steps"}},
     };
     return table;
@@ -184,26 +205,30 @@ const FieldTable& formula_schedule_fields() {
 
 const FieldTable& reduce_on_plateau_fields() {
     static const FieldTable table = {
-        metric_field(),
-        direction_field(),
+        metric_field(mathematics(kRate)),
+        direction_field(mathematics(kRate)),
         {.name = "factor",
          .type = FieldType::real,
          .fallback = 0.1,
          .doc = "what the learning rate is multiplied with",
+         .change = mathematics(kRate),
          .minimum = 0,
          .maximum = 1,
          .exclusive_minimum = true,
          .exclusive_maximum = true},
-        patience_field("epochs in a row without improvement that are accepted", 10, 0),
+        patience_field("epochs in a row without improvement that are accepted", 10, 0,
+                       mathematics(kRate)),
         {.name = "threshold",
          .type = FieldType::real,
          .fallback = 1e-4,
          .doc = "share of the best value that counts as an improvement",
+         .change = mathematics(kRate),
          .minimum = 0},
         {.name = "cooldown",
          .type = FieldType::integer,
          .fallback = std::int64_t{0},
          .doc = "epochs after a reduction in which nothing is counted",
+         .change = mathematics(kRate),
          .minimum = 0,
          .maximum = kMostEpochs,
          .unit = "epochs"},
@@ -214,18 +239,21 @@ const FieldTable& reduce_on_plateau_fields() {
 
 const FieldTable& early_stopping_fields() {
     static const FieldTable table = {
-        metric_field(),
-        direction_field(),
-        patience_field("epochs in a row without improvement after which training ends", 10, 1),
+        metric_field(mathematics(kEnd)),
+        direction_field(mathematics(kEnd)),
+        patience_field("epochs in a row without improvement after which training ends", 10, 1,
+                       mathematics(kEnd)),
         {.name = "threshold",
          .type = FieldType::real,
          .fallback = 0.0,
          .doc = "an improvement is more than this",
+         .change = mathematics(kEnd),
          .minimum = 0},
         {.name = "restore_best",
          .type = FieldType::boolean,
          .fallback = false,
-         .doc = "when training ends, for whatever reason, take back the weights of the best epoch"},
+         .doc = "when training ends, for whatever reason, take back the weights of the best epoch",
+         .change = mathematics("the training ends with other weights")},
     };
     return table;
 }
@@ -234,20 +262,25 @@ const FieldTable& stop_at_fields() {
     static const FieldTable table = {
         {.name = "metric",
          .type = FieldType::text,
-         .doc = "what is watched: loss, the name of a metric, or either behind `validation.`"},
-        {.name = "threshold", .type = FieldType::real, .doc = "the value at which training ends"},
-        direction_field()};
+         .doc = "what is watched: loss, the name of a metric, or either behind `validation.`",
+         .change = mathematics(kEnd)},
+        {.name = "threshold",
+         .type = FieldType::real,
+         .doc = "the value at which training ends",
+         .change = mathematics(kEnd)},
+        direction_field(mathematics(kEnd))};
     return table;
 }
 
 const FieldTable& model_checkpoint_fields() {
     static const FieldTable table = {
-        metric_field(),
-        direction_field(),
+        metric_field(performance(kKept)),
+        direction_field(performance(kKept)),
         {.name = "every_epochs",
          .type = FieldType::integer,
          .fallback = std::int64_t{1},
          .doc = "epochs between two looks",
+         .change = performance(kKept),
          .minimum = 1,
          .maximum = kMostEpochs,
          .unit = "epochs"},
@@ -255,6 +288,7 @@ const FieldTable& model_checkpoint_fields() {
          .type = FieldType::integer,
          .fallback = std::int64_t{1},
          .doc = "the best so many are kept",
+         .change = performance(kKept),
          .minimum = 1,
          .maximum = 10'000},
     };
@@ -295,25 +329,34 @@ const ComponentSet& schedules() {
         "schedule",
         "schedules",
         "a schedule",
-        {{"warm_up",
-          "The learning rate rises along a line, update by update, from a share of it to all of "
-          "it: the factor of batch t of T is from + (1 - from) t / T, then 1 (P. Goyal et al., "
-          "2017; PyTorch's LinearLR).",
-          "kind: training\nschedules: [{warm_up: {epochs: 5}}]\n", &warm_up_fields(),
-          check_warm_up},
-         {"cosine",
-          "The learning rate falls along half a cosine, update by update: what is above the "
-          "minimum is multiplied with (1 + cos(pi t / T)) / 2, where t of the T epochs are done "
-          "(I. Loshchilov and F. Hutter, 2017; PyTorch's CosineAnnealingLR). Afterwards it stays.",
-          "kind: training\nepochs: 20\n"
-          "schedules: [{warm_up: {epochs: 2}}, {cosine: {begin: 2, minimum: 1.0e-5}}]\n",
-          &cosine_fields()},
-         {"polynomial",
-          "The learning rate falls, update by update: what is above the minimum is multiplied with "
-          "(1 - t / T) to the power, where t of the T epochs are done (PyTorch's PolynomialLR). "
-          "Afterwards it stays.",
-          "kind: training\nepochs: 20\nschedules: [{polynomial: {power: 2}}]\n",
-          &polynomial_fields()},
+        {marked(
+             &ComponentInfo::rises,
+             {"warm_up",
+              "The learning rate rises along a line, update by update, from a share of it to all "
+              "of "
+              "it: the factor of batch t of T is from + (1 - from) t / T, then 1 (P. Goyal et al., "
+              "2017; PyTorch's LinearLR).",
+              "kind: training\nschedules: [{warm_up: {epochs: 5}}]\n", &warm_up_fields(),
+              check_warm_up}),
+         marked(&ComponentInfo::falls,
+                {"cosine",
+                 "The learning rate falls along half a cosine, update by update: what is above the "
+                 "minimum is multiplied with (1 + cos(pi t / T)) / 2, where t of the T epochs are "
+                 "done "
+                 "(I. Loshchilov and F. Hutter, 2017; PyTorch's CosineAnnealingLR). Afterwards it "
+                 "stays.",
+                 "kind: training\nepochs: 20\n"
+                 "schedules: [{warm_up: {epochs: 2}}, {cosine: {begin: 2, minimum: 1.0e-5}}]\n",
+                 &cosine_fields()}),
+         marked(&ComponentInfo::falls,
+                {"polynomial",
+                 "The learning rate falls, update by update: what is above the minimum is "
+                 "multiplied with "
+                 "(1 - t / T) to the power, where t of the T epochs are done (PyTorch's "
+                 "PolynomialLR). "
+                 "Afterwards it stays.",
+                 "kind: training\nepochs: 20\nschedules: [{polynomial: {power: 2}}]\n",
+                 &polynomial_fields()}),
          {"exponential",
           "The learning rate is multiplied with the factor once an epoch, a part of it at every "
           "update: factor to the power t, where t epochs are done. At the beginning of epochs "
@@ -332,12 +375,15 @@ const ComponentSet& schedules() {
           "kind: training\nepochs: 20\n"
           "schedules: [{reduce_every_n_epochs: {epochs: 5, factor: 0.5}}]\n",
           &reduce_every_n_epochs_fields()},
-         {"one_cycle",
-          "The learning rate rises to the optimizer's and falls far below where it began, update "
-          "by update (L. N. Smith and N. Topin, 2018; PyTorch's OneCycleLR with max_lr as the "
-          "optimizer's learning rate). The momentum is not cycled.",
-          "kind: training\nepochs: 20\nschedules: [{one_cycle: {rise: 0.25}}]\n",
-          &one_cycle_fields()},
+         marked(
+             &ComponentInfo::rises,
+             {"one_cycle",
+              "The learning rate rises to the optimizer's and falls far below where it began, "
+              "update "
+              "by update (L. N. Smith and N. Topin, 2018; PyTorch's OneCycleLR with max_lr as the "
+              "optimizer's learning rate). The momentum is not cycled.",
+              "kind: training\nepochs: 20\nschedules: [{one_cycle: {rise: 0.25}}]\n",
+              &one_cycle_fields()}),
          {"formula",
           "A formula of your own: the learning rate is multiplied with what it gives, update by "
           "update.",

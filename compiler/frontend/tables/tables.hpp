@@ -1,16 +1,19 @@
 #pragma once
 /// The field tables of the spec kinds. Operators' tables are in the operator registry.
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "compiler/frontend/spec_kind.hpp"
 #include "compiler/support/field_table.hpp"
 
 namespace dtnn::compiler {
 
 /// A kind of spec: its name, what `dtnnc explain` says about it, and its fields.
 struct KindInfo {
+    SpecKind kind;
     std::string_view name;    ///< "job", as in `kind: job`
     std::string_view folder;  ///< the folder of its specs: "jobs"
     std::string_view doc;
@@ -18,10 +21,20 @@ struct KindInfo {
     const FieldTable* fields;
 };
 
-const std::vector<KindInfo>& all_kinds();  ///< job, model, dataset, training, ...
+const std::vector<KindInfo>& all_kinds();  ///< in the order of SpecKind
 const KindInfo* find_kind(std::string_view name);
+const KindInfo& info_of(SpecKind kind);
 std::string with_article(std::string_view kind);  ///< "an operator", "a job"
 
+/// The row that the path of a resolved value leads to: "training.schedules[0].cosine.epochs",
+/// "parallel.wire"; of a model's parameters the row `parameters`. Null for layers' fields.
+const Field* field_of_path(std::string_view path);
+
+/// The rows that several kinds have; `reason` is why another name is no other training.
+Field kind_field(std::string_view kind, std::string_view doc = "the kind of spec");
+Field name_field(std::string_view doc, std::string_view reason);
+Field extends_field(std::string_view doc);
+Field description_field(std::string_view doc);
 /// `allow` of every kind that lints look at: lints that are not said of a spec.
 Field allow_field();
 
@@ -35,7 +48,9 @@ const FieldTable& machine_table();
 const FieldTable& synchronise_table();  ///< of `parallel`
 const FieldTable& parallel_table();
 const FieldTable& kernel_wish_table();  ///< `kernels` of a job
-const FieldTable& network_table();
+const FieldTable& network_table();      ///< of ranks on different nodes
+const FieldTable& local_table();        ///< of ranks on one node
+const FieldTable& gpus_local_table();   ///< of devices on one node
 const FieldTable& kernel_rate_table();
 const FieldTable& gpus_table();
 const FieldTable& slurm_table();
@@ -49,6 +64,13 @@ const FieldTable& layer_table();
 const FieldTable& branches_table();
 /// The declaration of a block, of one of its parameters.
 const FieldTable& block_table();
+/// What `type` of a parameter may be.
+struct ParameterType {
+    std::string_view name;
+    FieldType type;
+    bool is_number = false;  ///< it may have a least and a largest value
+};
+std::span<const ParameterType> parameter_types();
 const FieldTable& operator_table();       ///< of what stands under `operators`
 const FieldTable& loss_operator_table();  ///< of what says there that it is a loss
 const FieldTable& block_parameter_table();

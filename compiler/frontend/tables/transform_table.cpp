@@ -11,12 +11,17 @@
 namespace dtnn::compiler {
 namespace {
 
+constexpr std::string_view kSharpness = "the network sees the samples in another size or sharpness";
+constexpr std::string_view kPart = "the network sees another part of the samples";
+constexpr std::string_view kChanged = "training samples are changed otherwise";
+
 // Fields that several have.
 
-Field size(std::string_view doc, bool optional) {
+Field size(std::string_view doc, bool optional, std::string_view reason) {
     return {.name = "size",
             .type = FieldType::integer_pair,
             .doc = doc,
+            .change = mathematics(reason),
             .minimum = 1,
             .maximum = 65536,
             .unit = "pixels",
@@ -28,6 +33,7 @@ Field fill(std::string_view doc) {
             .type = FieldType::real,
             .fallback = 0.0,
             .doc = doc,
+            .change = mathematics(kChanged),
             .minimum = 0,
             .maximum = 1};
 }
@@ -37,17 +43,19 @@ Field probability(double fallback) {
             .type = FieldType::real,
             .fallback = fallback,
             .doc = "of a sample's being changed at all",
+            .change = mathematics("samples are changed more or less often"),
             .minimum = 0,
             .maximum = 1};
 }
 
-Field antialias() {
+Field antialias(std::string_view reason) {
     return {.name = "antialias",
             .type = FieldType::boolean,
             .fallback = true,
             .doc =
                 "where the image shrinks, every pixel is the mean of all that it covers; "
-                "without, of the two by two pixels nearest to its centre"};
+                "without, of the two by two pixels nearest to its centre",
+            .change = mathematics(reason)};
 }
 
 Field amount() {
@@ -55,6 +63,7 @@ Field amount() {
             .type = FieldType::real,
             .fallback = 0.4,
             .doc = "the factor lies between 1 - amount, or 0, and 1 + amount",
+            .change = mathematics(kChanged),
             .minimum = 0,
             .maximum = 100};
 }
@@ -96,27 +105,29 @@ void check_random_resized_crop(const ReadComponent& read, Diagnostics& diagnosti
 
 const FieldTable& resize_fields() {
     static const FieldTable table = {
-        size("height and width that every sample gets; give this or `shorter`", true),
+        size("height and width that every sample gets; give this or `shorter`", true, kSharpness),
         {.name = "shorter",
          .type = FieldType::integer,
          .doc = "the shorter side gets so many pixels, the longer one as many as keep the shape; "
                 "give this or `size`",
+         .change = mathematics(kSharpness),
          .minimum = 1,
          .maximum = 65536,
          .unit = "pixels",
          .optional = true},
-        antialias(),
+        antialias(kSharpness),
     };
     return table;
 }
 
 const FieldTable& crop_fields() {
     static const FieldTable table = {
-        size("height and width of the part that is taken", false),
+        size("height and width of the part that is taken", false, kPart),
         {.name = "top",
          .type = FieldType::integer,
          .fallback = std::int64_t{0},
          .doc = "its first row",
+         .change = mathematics(kPart),
          .minimum = 0,
          .maximum = 65536,
          .unit = "pixels"},
@@ -124,6 +135,7 @@ const FieldTable& crop_fields() {
          .type = FieldType::integer,
          .fallback = std::int64_t{0},
          .doc = "its first column",
+         .change = mathematics(kPart),
          .minimum = 0,
          .maximum = 65536,
          .unit = "pixels"},
@@ -133,11 +145,12 @@ const FieldTable& crop_fields() {
 
 const FieldTable& centre_crop_fields() {
     static const FieldTable table = {
-        size("height and width of the part; give this or `share`", true),
+        size("height and width of the part; give this or `share`", true, kPart),
         {.name = "share",
          .type = FieldType::real,
          .doc = "the part's height and width as shares of the sample's, rounded; give this or "
                 "`size`",
+         .change = mathematics(kPart),
          .minimum = 0,
          .maximum = 1,
          .optional = true,
@@ -157,15 +170,18 @@ const FieldTable& normalize_fields() {
         {.name = "constants",
          .type = FieldType::choice,
          .doc = "mean and deviation of a well-known dataset",
+         .change = mathematics("the network sees other values"),
          .choices = names,
          .optional = true},
         {.name = "mean",
          .type = FieldType::real_list,
          .doc = "what is taken off every channel; one number is for all",
+         .change = mathematics("the network sees other values"),
          .optional = true},
         {.name = "deviation",
          .type = FieldType::real_list,
          .doc = "what every channel is divided by then; one number is for all",
+         .change = mathematics("the network sees other values"),
          .minimum = 0,
          .optional = true,
          .exclusive_minimum = true},
@@ -184,10 +200,11 @@ const FieldTable& random_crop_fields() {
          .type = FieldType::integer_pair,
          .fallback = std::vector<std::int64_t>{0, 0},
          .doc = "pixels that are put around the sample first, above and below, left and right",
+         .change = mathematics(kChanged),
          .minimum = 0,
          .maximum = 65536,
          .unit = "pixels"},
-        size("height and width of the part; the sample's own when not given", true),
+        size("height and width of the part; the sample's own when not given", true, kChanged),
         fill("the value of the pixels around the sample"),
     };
     return table;
@@ -195,11 +212,12 @@ const FieldTable& random_crop_fields() {
 
 const FieldTable& random_resized_crop_fields() {
     static const FieldTable table = {
-        size("height and width of the result; the sample's own when not given", true),
+        size("height and width of the result; the sample's own when not given", true, kChanged),
         {.name = "area",
          .type = FieldType::real_list,
          .fallback = std::vector<double>{0.08, 1.0},
          .doc = "the least and the greatest share of the sample's area that is taken",
+         .change = mathematics(kChanged),
          .minimum = 0,
          .maximum = 1,
          .exclusive_minimum = true},
@@ -207,10 +225,11 @@ const FieldTable& random_resized_crop_fields() {
          .type = FieldType::real_list,
          .fallback = std::vector<double>{0.75, 1.3333333333333333},
          .doc = "the least and the greatest width of the part as a share of its height",
+         .change = mathematics(kChanged),
          .minimum = 0,
          .maximum = 1000,
          .exclusive_minimum = true},
-        antialias(),
+        antialias(kChanged),
     };
     return table;
 }
@@ -221,6 +240,7 @@ const FieldTable& rotation_fields() {
          .type = FieldType::real,
          .fallback = 15.0,
          .doc = "the angle lies between -degrees and +degrees",
+         .change = mathematics(kChanged),
          .minimum = 0,
          .maximum = 180,
          .unit = "degrees"},
@@ -237,7 +257,7 @@ const FieldTable& colour_fields() {
 
 const FieldTable& cutout_fields() {
     static const FieldTable table = {
-        size("height and width of what is covered", false),
+        size("height and width of what is covered", false, kChanged),
         fill("the value it is covered with, between 0 and 1"),
         probability(1.0),
     };
@@ -251,6 +271,7 @@ const FieldTable& mixup_fields() {
          .fallback = 0.2,
          .doc = "the share of a sample is drawn from Beta(alpha, alpha): the greater, the nearer "
                 "to one half",
+         .change = mathematics(kChanged),
          .minimum = 0,
          .maximum = 1000,
          .exclusive_minimum = true},

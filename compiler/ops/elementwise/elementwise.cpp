@@ -247,8 +247,10 @@ OpBuilder elementwise_operator(const std::string& name, std::vector<Field> field
 /// dst = expression(x0, x1, ...), element by element. Operands have the type of the first; those
 /// that the expression reads as c1, c2, ... have one number for each channel, or one for all.
 OpDef define_elementwise() {
-    Field text{"expression", FieldType::expression};
-    text.doc = "arithmetic over the inputs x0, x1, ... (x is x0), such as x * sigmoid(x)";
+    Field text{.name = "expression",
+               .type = FieldType::expression,
+               .doc = "arithmetic over the inputs x0, x1, ... (x is x0), such as x * sigmoid(x)",
+               .change = kOfLayer};
     OpBuilder builder("elementwise");
     builder.family(Family::activation)
         .kernel_class(expression_class)

@@ -20,11 +20,11 @@ constexpr bool elements = false;
 
 constexpr std::array kLosses{
 #define ROWWISE(name, takes, joins, labels, soft) \
-    LossInfo{#name, plan::Prediction::takes, #joins, labels, soft},
+    LossInfo{#name, plan::Prediction::takes, joins, labels, soft},
 #define POINTWISE(name, takes, joins, labels, over, expression, derivative) \
-    LossInfo{#name, plan::Prediction::takes, #joins, labels, true, expression, derivative, over},
+    LossInfo{#name, plan::Prediction::takes, joins, labels, true, expression, derivative, over},
 #define WRITTEN(name, takes, labels) \
-    LossInfo{#name, plan::Prediction::takes, "nothing", labels, true, {}, {}, false, true},
+    LossInfo{#name, plan::Prediction::takes, "", labels, true, {}, {}, false, true},
 #include "compiler/ops/loss/losses.def"
 #undef WRITTEN
 #undef ROWWISE

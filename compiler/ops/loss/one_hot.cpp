@@ -17,6 +17,7 @@ OpDef define_one_hot() {
         .field({.name = "classes",
                 .type = FieldType::integer,
                 .doc = "how many values an integer may have, from 0",
+                .change = kOfLayer,
                 .minimum = 1,
                 .maximum = 1'000'000})
         .shape([](ShapeContext& c) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/utf8.hpp"
+#include "plan/dataset_types.hpp"
 #include "plan/rules/ignored_labels.hpp"
 #include "plan/rules/resident.hpp"
 #include "runtime/base/run_error.hpp"
@@ -73,8 +74,8 @@ bool labels_pixels(const plan::Dataset& dataset) {
 
 void check_labels(const plan::Dataset& dataset) {
     const Dims& shape = dataset.input().dims;
-    const bool known =
-        dataset.type == "synthetic" || dataset.type == "archive" || dataset.type == "segmentation";
+    const plan::DatasetType* const type = plan::find_dataset_type(dataset.type);
+    const bool known = type != nullptr && type->pixel_labels;
     if (dataset.target().dims.empty() ||
         ((known || dataset.target().kind == plan::LabelKind::input) && shape.size() == 3 &&
          dataset.target().dims == Dims{shape[1], shape[2]}))
@@ -108,15 +109,19 @@ Source open_mnist(const plan::Dataset& dataset, const Asked& asked) {
                                    asked.counts == Counts::at_most);
 }
 
-Source open_cifar(const plan::Dataset& dataset, const Asked&) {
-    Cifar::Kind kind = Cifar::Kind::ten;
-    if (dataset.type == "cifar100") {
-        kind = attribute<std::string>(dataset, "level") == "coarse" ? Cifar::Kind::coarse
-                                                                    : Cifar::Kind::fine;
-    }
+Source open_cifar(const plan::Dataset& dataset, Cifar::Kind kind) {
     check_fixed(dataset, {3, 32, 32}, Cifar::classes_of(kind));
     return std::make_unique<Cifar>(kind, attribute<std::string>(dataset, "path"),
                                    source_train_samples(dataset), dataset.test_samples);
+}
+
+Source open_cifar10(const plan::Dataset& dataset, const Asked&) {
+    return open_cifar(dataset, Cifar::Kind::ten);
+}
+
+Source open_cifar100(const plan::Dataset& dataset, const Asked&) {
+    const bool coarse = attribute<std::string>(dataset, "level") == "coarse";
+    return open_cifar(dataset, coarse ? Cifar::Kind::coarse : Cifar::Kind::fine);
 }
 
 std::int64_t cache_of(const plan::Dataset& dataset) {
@@ -167,11 +172,6 @@ constexpr const char* kPart = "part";
 
 std::string part_of(const plan::Dataset& dataset) {
     return dataset.attributes.contains(kPart) ? attribute<std::string>(dataset, kPart) : "";
-}
-
-/// What an archive of arrays is called, NumPy decides: both are zip files.
-bool holds_arrays(const plan::Dataset& dataset) {
-    return dataset.type == "archive" && attribute<std::string>(dataset, "path").ends_with(".npz");
 }
 
 ArraySource::Expected arrays_of(const plan::Dataset& dataset, const Asked& asked) {
@@ -229,7 +229,8 @@ Source open_segmentation(const plan::Dataset& dataset, const Asked& asked) {
 
 Source open_archive(const plan::Dataset& dataset, const Asked& asked) {
     const std::string& path = attribute<std::string>(dataset, "path");
-    if (holds_arrays(dataset)) return ArraySource::open_archive(path, arrays_of(dataset, asked));
+    if (plan::holds_arrays(dataset))
+        return ArraySource::open_archive(path, arrays_of(dataset, asked));
     check_label_kind(dataset, plan::LabelKind::classes);
     ImageFolders names;
     if (const std::string part = part_of(dataset); !part.empty()) names = {part, "", ""};
@@ -287,8 +288,8 @@ struct Type {
 constexpr std::array kTypes = {
     Type{"digits", open_digits},
     Type{"mnist", open_mnist},
-    Type{"cifar10", open_cifar},
-    Type{"cifar100", open_cifar},
+    Type{"cifar10", open_cifar10},
+    Type{"cifar100", open_cifar100},
     Type{"folder", nullptr, list_folder, open_folder},
     Type{"archive", open_archive},
     Type{"imagenet", nullptr, list_imagenet_form, open_imagenet_form},
@@ -382,11 +383,11 @@ Source open_all(const Type& type, const plan::Dataset& dataset, const Asked& ask
     const bool named = dataset.target().kind == plan::LabelKind::classes && !labels_pixels(dataset);
     Source source = open_split(type, trained, asked, files);
     // Arrays have one shape, and as many numbers a label, which the first of them say.
-    if (holds_arrays(dataset) && held.input().stored_dims.empty())
+    if (plan::holds_arrays(dataset) && held.input().stored_dims.empty())
         held.input().stored_dims = source->found_shape();
     if (named)
         held.target().classes = 0;
-    else if (holds_arrays(dataset) && held.target().classes == 0)
+    else if (plan::holds_arrays(dataset) && held.target().classes == 0)
         held.target().classes = source->found_classes();
     Source other = open_split(type, held, asked, files);
     return std::make_unique<WithValidation>(std::move(source), std::move(other), named);

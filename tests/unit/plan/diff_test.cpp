@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "plan/diff/align_layers.hpp"
-#include "plan/diff/meaning.hpp"
+#include "plan/diff/layer_meanings.hpp"
 #include "plan/diff/words.hpp"
 #include "tests/unit/plan/sample_plan.hpp"
 
@@ -350,18 +350,34 @@ TEST_CASE("made names differ by their numbers") {
     CHECK_FALSE(renumbered("stem/conv2d_1", "conv2d_1"));
 }
 
-TEST_CASE("meanings: the exact entry counts, and the unknown is taken for mathematics") {
-    CHECK(meaning_of("training.metrics").meaning == Meaning::performance);
-    CHECK(meaning_of("training.metrics[0]").meaning == Meaning::performance);
-    CHECK(meaning_of("training.optimizer.adam.beta1").meaning == Meaning::mathematics);
-    CHECK(meaning_of("threads").meaning == Meaning::performance);
-    CHECK(meaning_of("threadsx").meaning == Meaning::mathematics);
-    CHECK(meaning_of("dataset.path").meaning == Meaning::unread);
-    CHECK(meaning_of("dataset.classes").meaning == Meaning::mathematics);
-    CHECK(meaning_of("model.parameters.threads").meaning == Meaning::mathematics);
-    CHECK(meaning_of("model.description").meaning == Meaning::performance);
+TEST_CASE("a setting has the label that its plan gives it, and mathematics without one") {
+    Plan a = chain({layer("dense_1", "dense")}), b = a;
+    a.values = {{"training.metrics", "[]", OriginKind::file, {}, Meaning::performance, "a reason"},
+                {"threadsx", "1", OriginKind::file, {}},
+                {"dataset.path", "\"here\"", OriginKind::file, {}, Meaning::unread, "files"}};
+    b.values = a.values;
+    b.values[0].value = "[\"f1\"]", b.values[1].value = "2", b.values[2].value = "\"there\"";
+    const std::vector<Change> changes = diff(a, b);
+    const auto meaning = [&](const char* what) {
+        for (const Change& change : changes)
+            if (change.what == what) return change.meaning;
+        FAIL("no such change");
+        return Meaning::performance;
+    };
+    REQUIRE(changes.size() == 3);
+    CHECK(meaning("threadsx") == Meaning::mathematics);
+    CHECK(meaning("dataset.path") == Meaning::unread);
+    CHECK(meaning("training.metrics[0].f1") == Meaning::performance);
+    // The path of a dataset that only one of the two has.
+    b.values.pop_back();
+    for (const Change& change : diff(a, b))
+        if (change.what == "dataset.path") CHECK(change.meaning == Meaning::mathematics);
+}
+
+TEST_CASE("labels of layers' fields") {
     CHECK(meaning_of_layer_field("relu", "name").meaning == Meaning::performance);
     CHECK(meaning_of_layer_field("conv2d", "bias").meaning == Meaning::mathematics);
+    CHECK(meaning_of_layer_field("conv2d", "nothing").meaning == Meaning::mathematics);
 }
 
 }  // namespace diff_test

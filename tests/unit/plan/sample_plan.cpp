@@ -171,7 +171,13 @@ Plan sample_plan() {
     evaluate.inputs = {{InputRole::feature, 0, 0}};
     plan.programs = {train, evaluate};
 
-    plan.values = {{"training.batch_size", "2", OriginKind::file, {"job.yaml", 3, 14}},
+    plan.values = {{"training.batch_size",
+                    "2",
+                    OriginKind::file,
+                    {"job.yaml", 3, 14},
+                    Meaning::mathematics,
+                    "every update averages over another number of samples, and an epoch has "
+                    "another number of updates"},
                    {"training.epochs", "3", OriginKind::command_line, {"training.epochs=3", 0, 0}},
                    {"training.shuffle", "true", OriginKind::fallback, {}}};
     plan.resolved_spec = "kind: job\nname: \"s\xC3\xA4mple\"\n";

@@ -22,6 +22,7 @@ namespace {
 
 using compiler::CheckedSpec;
 using compiler::Diagnostics;
+using compiler::SpecKind;
 
 /// A job's plan, for the processor, or for a device where only these do what the job asks for.
 std::optional<plan::Plan> plan_of(const std::string& spec, const CommonOptions& options,
@@ -75,12 +76,12 @@ std::string machine_words(const plan::Machine& machine) {
 
 /// What was looked at, in a few words.
 std::string checked_words(const CheckedSpec& checked, const std::optional<plan::Plan>& plan) {
-    if (plan && checked.kind == "job") return plan::plan_words(*plan, true);
-    std::string text = checked.kind + ": ";
+    if (plan && checked.kind == SpecKind::job) return plan::plan_words(*plan, true);
+    std::string text = checked.kind ? fmt::format("{}: ", plan::name_of(*checked.kind)) : ": ";
     if (plan) return text + plan::plan_words(*plan, false);
-    if (checked.kind == "dataset") return text + dataset_words(checked.dataset.dataset);
-    if (checked.kind == "training") return text + training_words(checked.training);
-    if (checked.kind == "machine") return text + machine_words(checked.machine.machine);
+    if (checked.kind == SpecKind::dataset) return text + dataset_words(checked.dataset.dataset);
+    if (checked.kind == SpecKind::training) return text + training_words(checked.training);
+    if (checked.kind == SpecKind::machine) return text + machine_words(checked.machine.machine);
     return text + "its formula and the derivative";
 }
 
@@ -101,7 +102,7 @@ int check(const CheckArguments& given) {
         const CheckedSpec checked = check_spec(spec, load, own);
         settle_warnings(options, own);
         std::optional<plan::Plan> plan;
-        if (!own.has_errors() && (checked.kind == "job" || checked.kind == "model"))
+        if (!own.has_errors() && (checked.kind == SpecKind::job || checked.kind == SpecKind::model))
             plan = plan_of(spec, options, own);
         settle_warnings(options, own);
         all.merge(own);

@@ -112,12 +112,13 @@ int explain_plan(const std::string& path, const std::string& word, bool json) {
 
 /// How a spec of the kind is taken up by its name.
 std::string use_of(const compiler::KindInfo& kind, const std::string& name) {
-    if (kind.name == "operator")
+    if (kind.kind == compiler::SpecKind::operation)
         return fmt::format("a model takes it up: `operators: [{0}]`, and layers use it: `- {0}`",
                            name);
-    if (kind.name == "job") return fmt::format("`dtnnc compile {}` compiles it", name);
-    return fmt::format("a {} takes it up: `{}: {}`", kind.name == "loss" ? "training" : "job",
-                       kind.name, name);
+    if (kind.kind == compiler::SpecKind::job)
+        return fmt::format("`dtnnc compile {}` compiles it", name);
+    return fmt::format("a {} takes it up: `{}: {}`",
+                       kind.kind == compiler::SpecKind::loss ? "training" : "job", kind.name, name);
 }
 
 /// Specs by that name, which are no words of the language.

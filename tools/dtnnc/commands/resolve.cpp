@@ -17,7 +17,7 @@ namespace {
 std::string resolved_json(const compiler::ResolvedSpec& spec, const std::string& path) {
     std::string text =
         fmt::format("{{\n  \"version\": 1,\n  \"spec\": {},\n  \"kind\": \"{}\",\n  \"values\": [",
-                    json_text(path), spec.kind);
+                    json_text(path), plan::name_of(spec.kind));
     bool first = true;
     for (const plan::ResolvedValue& value : spec.values) {
         text += fmt::format(

@@ -25,34 +25,6 @@ namespace {
 constexpr int kAll = 1'000'000;  ///< columns
 
 using compiler::Field;
-using compiler::FieldTable;
-
-/// The field that a path of fields, indices and members of sets leads to:
-/// "schedules[0].cosine.epochs".
-const Field* field_below(const FieldTable& table, const std::string& path) {
-    const Field* field = find_field(table, path.substr(0, path.find_first_of(".[")));
-    std::size_t dot = path.find('.');
-    if (!field || dot == std::string::npos) return field;
-    std::string rest = path.substr(dot + 1);
-    if (field->fields) return field_below(*field->fields, rest);
-    if (!field->components) return nullptr;
-    dot = rest.find('.');
-    const compiler::ComponentInfo* member = field->components->find(rest.substr(0, dot));
-    if (!member || dot == std::string::npos) return nullptr;
-    return field_below(*member->fields, rest.substr(dot + 1));
-}
-
-/// The field that a path leads to; null for parameters of models.
-const Field* field_of(const std::string& path) {
-    const auto behind = [&](const char* prefix) {
-        return path.starts_with(prefix) ? path.substr(std::string_view(prefix).size()) : "";
-    };
-    if (path == "model.input.shape") return find_field(compiler::input_table(), "shape");
-    for (const char* kind : {"model", "dataset", "training", "machine"})
-        if (const std::string name = behind((std::string(kind) + ".").c_str()); !name.empty())
-            return field_below(*compiler::find_kind(kind)->fields, name);
-    return field_below(compiler::job_table(), path);
-}
 
 /// The values of layers are in the resolved spec and in the summary.
 bool is_layer(const plan::ResolvedValue& value) {
@@ -72,18 +44,20 @@ void add_absent(std::vector<plan::ResolvedValue>& values, bool job) {
                           {name,
                            field.fallback ? compiler::to_json(*field.fallback) : "null",
                            plan::OriginKind::fallback,
-                           {}});
+                           {},
+                           field.change.meaning,
+                           std::string(field.change.reason)});
         }
 }
 
 std::string doc_of(const plan::ResolvedValue& value) {
     if (value.path.starts_with("model.parameters.")) return "a parameter of the model";
-    const Field* field = field_of(value.path);
+    const Field* field = compiler::field_of_path(value.path);
     return field ? std::string(field->doc) : "";
 }
 
 std::string unit_of(const plan::ResolvedValue& value) {
-    const Field* field = field_of(value.path);
+    const Field* field = compiler::field_of_path(value.path);
     return field ? std::string(field->unit) : "";
 }
 
@@ -133,8 +107,8 @@ int settings(const std::string& spec_or_plan, const CommonOptions& options) {
             if (diagnostics.has_errors()) return exit_code;
         }
         values = std::move(spec.values);
-        job = spec.kind == "job";
-        if (job || spec.kind == "model") {
+        job = spec.kind == compiler::SpecKind::job;
+        if (job || spec.kind == compiler::SpecKind::model) {
             // Behind the model's name and before what its layers make of them.
             auto at = values.begin();
             while (at != values.end() && at->path != "model.input.shape")

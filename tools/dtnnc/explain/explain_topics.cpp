@@ -87,10 +87,8 @@ Topic explain_kind(const KindInfo& kind) {
 Topic explain_word(const LanguageWord& word) {
     std::string text = fmt::format("{}\n\nexample:\n{}", word.doc, indented(word.example));
     if (word.fields) text += "\nfields:\n" + field_lines(*word.fields);
-    if (word.name == "blocks")
-        text += "\na parameter is a type, or a map of:\n" + field_lines(block_parameter_table());
-    if (word.name == "operators")
-        text += "\na parameter is a type, or a map of:\n" + field_lines(operator_parameter_table());
+    if (word.parameter_fields)
+        text += "\na parameter is a type, or a map of:\n" + field_lines(*word.parameter_fields);
     return topic(std::string(word.name), std::string(word.group), text);
 }
 
@@ -241,9 +239,12 @@ void add_fields(const std::string& word, std::vector<Topic>& found) {
     if (owned && !is_owner(of)) of = of.substr(of.rfind('.') + 1);
     for (const Owner& owner : owners()) {
         if (owned ? owner.name != of : owner.name != "layer" && is_of_layers(name)) continue;
-        if (const Field* field = find_field(owner.table, name))
-            found.push_back(
-                topic(fmt::format("{}.{}", owner.name, name), "a field", field_line(*field)));
+        const Field* field = find_field(owner.table, name);
+        if (!field) continue;
+        std::string text = field_line(*field);
+        if (const std::string change = change_text(*field); !change.empty())
+            text += fmt::format("  {:<20} {}\n", "", change);
+        found.push_back(topic(fmt::format("{}.{}", owner.name, name), "a field", text));
     }
 }
 

@@ -1,14 +1,97 @@
-#include "compiler/frontend/read/validation_tables.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
+#include "compiler/frontend/datasets/dataset_fields.hpp"
+#include "compiler/frontend/datasets/dataset_type.hpp"
 #include "compiler/frontend/read/validation.hpp"
 
 namespace dtnn::compiler {
 namespace {
+
+constexpr std::string_view kLabelColumns = "other columns are labels, and other are features";
+
+constexpr std::string_view kFeatureColumns = "other columns are features";
+
+const FieldTable& csv_fields() {
+    using namespace dataset_fields;
+    static const FieldTable table = {
+        path("the table of the training samples, a line for each, relative to the current folder"),
+        {.name = "test_path",
+         .type = FieldType::text,
+         .doc = "the table of the test samples, in the same form; this or `test_share`",
+         .change = unread(
+             "the files there may be the same or others, and the accuracy is measured on them"),
+         .optional = true},
+        {.name = "validation_path",
+         .type = FieldType::text,
+         .doc = "a table of samples of validation, in the same form",
+         .change =
+             unread("the files there may be the same or others, and schedules may watch them"),
+         .optional = true},
+        test_share(),
+        found({.name = "shape",
+               .type = FieldType::integer_list,
+               .doc = "channels, height and width that the features of a line make, row by row; "
+                      "[features, 1, 1] for none",
+               .change = mathematics(kOtherShape),
+               .minimum = 1,
+               .maximum = 65536}),
+        found(classes("the number of classes, or of label columns")),
+        label_kind("what the label columns hold: one class (a number from 0, or a name), zeros and "
+                   "ones, or real numbers"),
+        {.name = "label_columns",
+         .type = FieldType::integer_list,
+         .fallback = Dims{-1},
+         .doc = "the columns that are labels, counted from 1, or from the end by -1, -2 and so on; "
+                "all others are features",
+         .change = mathematics(kLabelColumns),
+         .minimum = -100'000,
+         .maximum = 100'000},
+        {.name = "label_names",
+         .type = FieldType::text_list,
+         .doc = "the columns that are labels by their names in the header, in place of "
+                "`label_columns`",
+         .change = mathematics(kLabelColumns),
+         .optional = true},
+        {.name = "ignored_columns",
+         .type = FieldType::integer_list,
+         .doc = "columns that are neither labels nor features, such as a sample's number, counted "
+                "as those of labels",
+         .change = mathematics(kFeatureColumns),
+         .minimum = -100'000,
+         .maximum = 100'000,
+         .optional = true},
+        {.name = "ignored_names",
+         .type = FieldType::text_list,
+         .doc = "such columns by their names in the header, in place of `ignored_columns`",
+         .change = mathematics(kFeatureColumns),
+         .optional = true},
+        {.name = "header",
+         .type = FieldType::boolean,
+         .fallback = true,
+         .doc = "whether the first line has the columns' names",
+         .change = mathematics("the first line is a sample or not")},
+        {.name = "separator",
+         .type = FieldType::choice,
+         .fallback = std::string("comma"),
+         .doc = "what stands between columns",
+         .change = mathematics("lines are columns in another way"),
+         .choices = {"comma", "semicolon", "tab"}},
+        {.name = "decimal",
+         .type = FieldType::choice,
+         .fallback = std::string("point"),
+         .doc = "what stands before a number's fraction: 1.5 or 1,5",
+         .change = mathematics("texts are numbers in another way"),
+         .choices = {"point", "comma"}},
+        found_train_samples(),
+        found_test_samples(),
+        found_validation_samples(),
+        cache("memory for the tables, 32 bits a feature and 64 a label"),
+    };
+    return table;
+}
 
 /// Checks what columns that are left out must be besides numbers or names.
 void check_ignored_columns(const FieldValues& fields, const DatasetSpec& spec,
@@ -93,8 +176,7 @@ void check_label_columns(const FieldValues& fields, const DatasetSpec& spec,
                           field, given, wanted));
 }
 
-}  // namespace
-
+/// Which columns are labels, which are left out, and what stands between them.
 void check_table(const FieldValues& fields, const DatasetSpec& spec, Diagnostics& diagnostics) {
     check_label_columns(fields, spec, diagnostics);
     check_ignored_columns(fields, spec, diagnostics);
@@ -105,6 +187,28 @@ void check_table(const FieldValues& fields, const DatasetSpec& spec, Diagnostics
             .help =
             "tables with decimal commas have semicolons or tabs between columns: "
             "`separator: semicolon`";
+}
+
+void settle_csv(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {
+    settle_shape(fields, spec, diagnostics);
+    settle_classes(fields, spec, diagnostics);
+    check_table(fields, spec, diagnostics);
+    check_paths(fields, spec, kFileOrFolder, diagnostics);
+}
+
+}  // namespace
+
+ComponentInfo csv_type() {
+    return {
+        .name = "csv",
+        .doc =
+            "Tables of numbers: a line is a sample, some columns are its label. Holes, texts among "
+            "numbers and what is not finite are errors.",
+        .example =
+            "kind: dataset\ntype: csv\npath: data/iris_train.csv\ntest_path: data/iris_test.csv\n"
+            "shape: [4, 1, 1]\nclasses: 3\ntrain_samples: 120\ntest_samples: 30\n",
+        .fields = &csv_fields(),
+        .settle = settle_csv};
 }
 
 }  // namespace dtnn::compiler

@@ -8,7 +8,7 @@
 
 namespace dtnn::compiler {
 
-struct MadeName {
+struct NumberedLayer {
     SourceNode* item = nullptr;  ///< the entry of the list; null: see `reason`
     std::string reason;          ///< why no entry can be told; empty: this is no made name
     std::string help;
@@ -17,6 +17,6 @@ struct MadeName {
 /// Numbers the entries of a list of layers as the expansion does, those of branches included. What
 /// is within blocks and named repeats has names with `/`, and what depends on repetitions or
 /// conditions is only known after expansion: both are refused with the reason.
-MadeName find_made_name(SourceNode& list, const std::string& name);
+NumberedLayer find_numbered_layer(SourceNode& list, const std::string& name);
 
 }  // namespace dtnn::compiler

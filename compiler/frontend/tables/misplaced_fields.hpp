@@ -12,6 +12,6 @@ namespace dtnn::compiler {
 /// By word, what is said of it where it stands as a field of a spec of this kind: fields of the
 /// kind's own maps and components and their names, fields of other kinds, and what these hold.
 /// Nothing about the kind's own fields.
-const std::map<std::string, std::string>& homes_of_words(std::string_view kind);
+const std::map<std::string, std::string>& help_for_misplaced(std::string_view kind);
 
 }  // namespace dtnn::compiler

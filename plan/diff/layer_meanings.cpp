@@ -1,12 +1,18 @@
 // The labels of the operators' fields. A field that several operators have in the same sense has
 // one rule ("*").
 
-#include "plan/diff/meaning.hpp"
+#include "plan/diff/layer_meanings.hpp"
+
+#include "plan/diff/diff.hpp"
 
 namespace dtnn::plan {
 
-const std::vector<LayerMeaningEntry>& layer_meanings() {
-    static const std::vector<LayerMeaningEntry> entries = {
+const std::vector<LayerMeaning>& layer_meanings() {
+    static const std::vector<LayerMeaning> entries = {
+        {"*", "name", kSpeed,
+         "first weights depend on a layer's place, not its name; the names in weight files and "
+         "checkpoints change"},
+        {"*", "from", kMath, "the layer reads another layer"},
         {"*", "filters", kMath, "the layer has another number of outputs and weights"},
         {"*", "units", kMath, "the layer has another number of outputs and weights"},
         {"*", "multiplier", kMath, "every channel has another number of outputs and weights"},
@@ -34,6 +40,7 @@ const std::vector<LayerMeaningEntry>& layer_meanings() {
         {"*", "negative_slope", kMath, "negative values are scaled by another factor"},
         {"*", "approximation", kMath, "another function, near the exact one"},
         {"avg_pool2d", "count_include_pad", kMath, "padded cells count in the mean or not"},
+        {"one_hot", "classes", kMath, "another number of values is told apart"},
         {"elu", "alpha", kMath, "negative values tend to another limit"},
         {"softplus", "beta", kMath, "the bend at zero has another width"},
         {"scale", "factor", kMath, "values are multiplied by another number"},
@@ -47,6 +54,22 @@ const std::vector<LayerMeaningEntry>& layer_meanings() {
         {"local_response_norm", "k", kMath, "neighbours weigh otherwise"},
     };
     return entries;
+}
+
+const LayerMeaning* find_layer_meaning(std::string_view type, std::string_view field) {
+    const LayerMeaning* common = nullptr;
+    for (const LayerMeaning& entry : layer_meanings()) {
+        if (entry.field != field) continue;
+        if (entry.type == type) return &entry;
+        if (entry.type == "*") common = &entry;
+    }
+    return common;
+}
+
+const LayerMeaning& meaning_of_layer_field(std::string_view type, std::string_view field) {
+    static const LayerMeaning unknown = {"*", "*", kMath, kNoLabel};
+    const LayerMeaning* entry = find_layer_meaning(type, field);
+    return entry ? *entry : unknown;
 }
 
 }  // namespace dtnn::plan

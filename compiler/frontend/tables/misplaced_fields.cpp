@@ -1,4 +1,4 @@
-#include "compiler/frontend/tables/homes.hpp"
+#include "compiler/frontend/tables/misplaced_fields.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 namespace dtnn::compiler {
 namespace {
 
-using Homes = std::map<std::string, std::string>;
+using HelpByField = std::map<std::string, std::string>;
 
 bool is_field_of_others(std::string_view word) {
     const std::vector<const OtherWord*> found = find_other_words(word);
@@ -23,8 +23,8 @@ bool is_field_of_others(std::string_view word) {
 /// The fields of a kind, for one that looks for words in a spec of kind `from`.
 class Walk {
   public:
-    Walk(const KindInfo& kind, std::string_view from, Homes& homes)
-        : kind_(kind), own_(kind.name == from), homes_(homes) {
+    Walk(const KindInfo& kind, std::string_view from, HelpByField& help)
+        : kind_(kind), own_(kind.name == from), help_(help) {
         for (const Field& field : *find_kind(from)->fields)
             known_.emplace_back(field.name);
     }
@@ -46,7 +46,7 @@ class Walk {
     void add(std::string_view word, const std::string& where) {
         for (const std::string_view one : known_)
             if (one == word) return;
-        homes_.emplace(word, where);
+        help_.emplace(word, where);
     }
 
     /// "`optimizer: {TEXT}`", with the kind where it is another.
@@ -79,13 +79,13 @@ class Walk {
 
     const KindInfo& kind_;
     bool own_;
-    Homes& homes_;
+    HelpByField& help_;
     std::vector<std::string_view> known_;
 };
 
-Homes homes_for(std::string_view from) {
-    Homes homes;
-    const auto walk = [&](const KindInfo& kind) { return Walk(kind, from, homes); };
+HelpByField homes_for(std::string_view from) {
+    HelpByField help;
+    const auto walk = [&](const KindInfo& kind) { return Walk(kind, from, help); };
     walk(*find_kind(from)).nested();
     // The kinds that most people look for come first: `classes` are the dataset's, `momentum` an
     // optimizer's.
@@ -93,14 +93,14 @@ Homes homes_for(std::string_view from) {
         walk(*find_kind(kind)).direct();
     for (const char* kind : {"training", "dataset", "model", "job"})
         if (kind != from) walk(*find_kind(kind)).nested();
-    return homes;
+    return help;
 }
 
 }  // namespace
 
-const std::map<std::string, std::string>& homes_of_words(std::string_view kind) {
+const std::map<std::string, std::string>& help_for_misplaced(std::string_view kind) {
     static const auto all = [] {
-        std::map<std::string, Homes, std::less<>> by_kind;
+        std::map<std::string, HelpByField, std::less<>> by_kind;
         for (const KindInfo& one : all_kinds())
             by_kind.emplace(one.name, homes_for(one.name));
         return by_kind;

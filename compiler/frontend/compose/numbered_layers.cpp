@@ -1,4 +1,4 @@
-#include "compiler/frontend/compose/made_names.hpp"
+#include "compiler/frontend/compose/numbered_layers.hpp"
 
 #include <fmt/format.h>
 
@@ -33,9 +33,9 @@ class Numbering {
         for (SourceNode& item : list.items) {
             if (found_ || uncertain_) return;
             const std::string type(raw_entry(item).type);
-            if (type == "repeat" || type == "if") {
+            if (const auto control = control_word(type)) {
                 const bool scope = item.entries[0].value.find("name") != nullptr;
-                uncertain_ = !(scope && type == "repeat") && makes(item);
+                uncertain_ = !(scope && control == ControlWord::repeat) && makes(item);
                 continue;
             }
             for (SourceNode* inner : lists_of(item))
@@ -66,8 +66,8 @@ class Numbering {
 
 }  // namespace
 
-MadeName find_made_name(SourceNode& list, const std::string& name) {
-    MadeName made;
+NumberedLayer find_numbered_layer(SourceNode& list, const std::string& name) {
+    NumberedLayer made;
     if (name.find('/') != std::string::npos) {
         made.reason = fmt::format(
             "the layer `{}` is made when blocks and repeats are expanded; settings change the "

@@ -1,0 +1,173 @@
+#include "compiler/frontend/datasets/dataset_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "compiler/frontend/read/validation.hpp"
+#include "plan/dataset_types.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+/// Reports what a field says at the place where it is written.
+struct Refusal {
+    const FieldValues& fields;
+    const DatasetSpec& spec;
+    Diagnostics& diagnostics;
+
+    void operator()(Code code, const char* field, const std::string& text,
+                    const std::string& help) const {
+        diagnostics.error(code, span_or(fields.spans, field, spec.span), text).help = help;
+    }
+};
+
+/// The shape of images: one or three channels, of arrays any number of them; extents that may be
+/// zero, both or none.
+void check_image_shape(const Dims& shape, bool arrays, const Span& span, Diagnostics& diagnostics) {
+    if (shape.size() == 3 && arrays && shape[0] == 0) {
+        diagnostics.error(Code::out_of_range, span, "`shape` of dataset has no channels");
+        return;
+    }
+    if (shape.size() == 3 && !arrays && shape[0] != 1 && shape[0] != 3) {
+        diagnostics.error(Code::out_of_range, span,
+                          fmt::format("`shape` of dataset has {} channels; images have 1 (gray) or "
+                                      "3 (colours)",
+                                      shape[0]));
+        return;
+    }
+    const bool differ = shape.size() == 3 && shape[1] == 0 && shape[2] == 0;
+    if (!differ && shape.size() == 3 && (shape[1] == 0 || shape[2] == 0)) {
+        diagnostics.error(Code::out_of_range, span,
+                          "`shape` of dataset has a zero; height and width are both zero, for "
+                          "images of several sizes, or neither");
+        return;
+    }
+    // Of images of several sizes, the size that transforms make is checked behind them.
+    check_sample_shape(differ ? Dims{shape[0], 1, 1} : shape, span, "dataset", diagnostics);
+}
+
+}  // namespace
+
+void settle_known_form(DatasetSpec& spec) {
+    const plan::DatasetType& type = *plan::find_dataset_type(spec.dataset.type);
+    spec.dataset.input().dims.assign(type.shape.begin(), type.shape.end());
+    spec.dataset.target().classes = type.classes;
+}
+
+void settle_shape(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {
+    spec.dataset.input().dims = fields.dims("shape");
+    if (fields.values.contains("shape"))
+        check_sample_shape(spec.dataset.input().dims, span_or(fields.spans, "shape", spec.span),
+                           "dataset", diagnostics);
+}
+
+void settle_image_shape(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {
+    spec.dataset.input().dims = fields.dims("shape");
+    if (fields.values.contains("shape"))
+        check_image_shape(spec.dataset.input().dims, plan::holds_arrays(spec.dataset),
+                          span_or(fields.spans, "shape", spec.span), diagnostics);
+}
+
+void settle_classes(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {
+    plan::Dataset& dataset = spec.dataset;
+    dataset.target().classes = fields.integer("classes");
+    if (fields.values.contains("classes") && dataset.target().classes < 2 &&
+        dataset.target().kind == plan::LabelKind::classes)
+        diagnostics.error(
+            Code::out_of_range, span_or(fields.spans, "classes", spec.span),
+            spec.found.contains("classes")
+                ? "the dataset's files have one class; there must be two to tell apart"
+                : "`classes` of dataset is 1; there must be two to tell apart");
+}
+
+void settle_images(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {
+    settle_image_shape(fields, spec, diagnostics);
+    settle_classes(fields, spec, diagnostics);
+    check_paths(fields, spec, kFileOrFolder, diagnostics);
+}
+
+void check_most(const FieldValues& fields, const DatasetSpec& spec, const MostSamples& most,
+                Diagnostics& diagnostics) {
+    for (const auto& [name, count] :
+         {std::pair{"train_samples", most.train}, std::pair{"test_samples", most.test}})
+        if (fields.integer(name) > count)
+            diagnostics.error(Code::out_of_range, span_or(fields.spans, name, spec.span),
+                              fmt::format("`{}` of dataset is {}; {} has {}", name,
+                                          fields.integer(name), spec.dataset.type, count));
+}
+
+void check_paths(const FieldValues& fields, const DatasetSpec& spec, std::string_view what,
+                 Diagnostics& diagnostics) {
+    for (const char* field : {"path", "test_path"})
+        if (fields.values.contains(field) && fields.text(field).empty())
+            diagnostics.error(
+                Code::out_of_range, span_or(fields.spans, field, spec.span),
+                fmt::format("`{}` of dataset is empty; it must name {}", field, what));
+}
+
+bool labels_pixels(const FieldValues& fields, const plan::Dataset& dataset) {
+    const plan::DatasetType* type = plan::find_dataset_type(dataset.type);
+    return (type && type->masks) || fields.text("labels") == "pixel";
+}
+
+void check_pixel_labels(const FieldValues& fields, const DatasetSpec& spec,
+                        Diagnostics& diagnostics) {
+    if (fields.text("labels") != "pixel") return;
+    const Refusal refuse{fields, spec, diagnostics};
+    if (!plan::holds_arrays(spec.dataset))
+        refuse(Code::conflicting_fields, "labels",
+               "`labels: pixel` of dataset is for arrays; an archive of images has a class for "
+               "each",
+               "images with masks are read by `type: segmentation`, unpacked");
+    else if (fields.text("label_kind") != "classes")
+        refuse(Code::conflicting_fields, "labels",
+               "`labels: pixel` of dataset gives every pixel a class; `label_kind` says "
+               "otherwise",
+               "leave one of them out");
+}
+
+void check_ignored_value(const FieldValues& fields, const DatasetSpec& spec,
+                         Diagnostics& diagnostics) {
+    if (!fields.values.contains("ignored_value")) return;
+    const plan::Dataset& dataset = spec.dataset;
+    const Refusal refuse{fields, spec, diagnostics};
+    const std::int64_t value = fields.integer("ignored_value");
+    const Dims numbers = fields.dims("mask_values");
+    const std::string taken = fmt::format("`ignored_value` of dataset is {}, which is ", value);
+    if (!labels_pixels(fields, dataset))
+        refuse(Code::conflicting_fields, "ignored_value",
+               "`ignored_value` of dataset is of pixels, and samples have one class each",
+               "masks have it, and arrays with `labels: pixel`");
+    else if (std::find(numbers.begin(), numbers.end(), value) != numbers.end())
+        refuse(Code::conflicting_fields, "ignored_value", taken + "a class by `mask_values`",
+               "leave it out of one of them");
+    else if (numbers.empty() && dataset.target().classes > 0 && value >= 0 &&
+             value < dataset.target().classes)
+        refuse(Code::conflicting_fields, "ignored_value",
+               taken + fmt::format("one of the {} classes", dataset.target().classes),
+               "`mask_values` says which numbers are classes, where it is not 0, 1, 2 ...");
+}
+
+void check_mask_values(const FieldValues& fields, const DatasetSpec& spec,
+                       Diagnostics& diagnostics) {
+    if (!fields.values.contains("mask_values")) return;
+    const plan::Dataset& dataset = spec.dataset;
+    const Refusal refuse{fields, spec, diagnostics};
+    const Dims values = fields.dims("mask_values");
+    const std::set<std::int64_t> distinct(values.begin(), values.end());
+    const auto count = std::int64_t(values.size());
+    if (count < 2 || std::int64_t(distinct.size()) != count)
+        refuse(Code::out_of_range, "mask_values",
+               "`mask_values` of dataset must be two different numbers or more", "");
+    else if (dataset.target().classes > 0 && dataset.target().classes != count)
+        refuse(Code::out_of_range, "mask_values",
+               fmt::format("`mask_values` of dataset are {}, and `classes` is {}; there must be a "
+                           "number for each",
+                           count, dataset.target().classes),
+               "");
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,17 @@
+#pragma once
+/// The closed set of kinds of specs; what each of them has: tables/tables.hpp.
+
+#include <cstdint>
+
+#include "base/enum_names.hpp"
+
+namespace dtnn::compiler {
+
+enum class SpecKind : std::uint8_t { job, model, dataset, training, machine, operation, loss };
+
+constexpr auto names_of(SpecKind) {
+    return std::to_array<const char*>(
+        {"job", "model", "dataset", "training", "machine", "operator", "loss"});
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,36 @@
+#include "plan/dataset_types.hpp"
+
+#include <algorithm>
+
+namespace dtnn::plan {
+namespace {
+
+constexpr std::array<std::int64_t, 3> kGlyph = {1, 28, 28}, kColours = {3, 32, 32};
+
+constexpr DatasetType kTypes[] = {
+#define DATASET_TYPE(type, ...) {.name = #type, __VA_ARGS__},
+#include "plan/dataset_types.def"
+#undef DATASET_TYPE
+};
+
+}  // namespace
+
+std::span<const DatasetType> dataset_types() {
+    return kTypes;
+}
+
+const DatasetType* find_dataset_type(std::string_view name) {
+    const auto* const found = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                           [&](const auto& type) { return type.name == name; });
+    return found == std::end(kTypes) ? nullptr : found;
+}
+
+bool holds_arrays(const Dataset& dataset) {
+    const DatasetType* type = find_dataset_type(dataset.type);
+    const auto path = dataset.attributes.find("path");
+    if (type == nullptr || !type->arrays || path == dataset.attributes.end()) return false;
+    const auto* text = std::get_if<std::string>(&path->second);
+    return text != nullptr && text->ends_with(".npz");
+}
+
+}  // namespace dtnn::plan
