@@ -17,6 +17,7 @@
 #include "compiler/frontend/specs.hpp"
 #include "compiler/frontend/tables/misplaced_fields.hpp"
 #include "compiler/frontend/tables/tables.hpp"
+#include "compiler/ir/axes.hpp"
 #include "compiler/ir/graph.hpp"
 #include "plan/metrics.hpp"
 #include "plan/rules/staging.hpp"
@@ -129,7 +130,7 @@ void check_steps(const JobSpec& job, Diagnostics& diagnostics) {
 void check_shapes(const JobSpec& job, Diagnostics& diagnostics) {
     const Dims& samples = job.dataset.dataset.input().dims;
     const Dims& input = job.model.input().shape;
-    if (samples.size() != 3 || input.size() != 3 || samples == input) return;
+    if (samples.empty() || input.empty() || samples == input) return;
     Diagnostic& error = diagnostics.error(
         Code::shape_mismatch, job.model.input().span,
         fmt::format("the model reads {}, but samples of the dataset `{}` are {}", shape_text(input),
@@ -143,7 +144,7 @@ void check_shapes(const JobSpec& job, Diagnostics& diagnostics) {
 void settle_target(JobSpec& job) {
     plan::Dataset& dataset = job.dataset.dataset;
     if (dataset.target().kind != plan::LabelKind::input || job.model.layers.empty()) return;
-    const bool image = job.model.layers.back().shape.size() == 3;
+    const bool image = axis_of(job.model.layers.back().axes, AxisKind::space) >= 0;
     dataset.target().dims = image ? Dims{dataset.input().dims[1], dataset.input().dims[2]} : Dims{};
     dataset.target().classes =
         image ? dataset.input().dims[0] : element_count(dataset.input().dims);
@@ -167,7 +168,7 @@ bool reads_plainly(const ModelSpec& model) {
     return model.input().name.empty() && model.input().is_image();
 }
 
-/// What inputs that have names, or are of integers, ask of the dataset.
+/// What inputs that have names, are of integers or are no images ask of the dataset.
 void check_inputs(const JobSpec& job, Diagnostics& diagnostics) {
     if (reads_plainly(job.model)) return;
     const plan::Dataset& dataset = job.dataset.dataset;
@@ -184,10 +185,11 @@ void check_inputs(const JobSpec& job, Diagnostics& diagnostics) {
     if (dataset.type != "synthetic" && !arrays)
         refuse(
             "type",
-            fmt::format("the dataset `{}` of type {} has no arrays for inputs that have names or "
-                        "are of integers",
+            fmt::format("the dataset `{}` of type {} has no arrays for inputs that have names, are "
+                        "of integers or are no images",
                         dataset.name, dataset.type),
-            "an .npz file has an array for each: `{type: archive, path: data.npz}`");
+            "an .npz file has an array for each: `{type: archive, path: data.npz}`; of an image of "
+            "[channels, height, width] `flatten` makes a row");
     const bool changed = !dataset.transforms.empty() || !dataset.augmentations.empty();
     const bool integers = std::any_of(job.model.inputs.begin(), job.model.inputs.end(),
                                       [](const InputSpec& input) { return input.integers(); });
@@ -217,9 +219,10 @@ void fit_dataset(JobSpec& job, SourceNode& tree, bool model_sound) {
     if (model_sound && !job.model.layers.empty()) {
         const Dims& predictions = job.model.layers.back().shape;
         if (predictions.size() == 1 && predictions[0] >= 2) classes = predictions[0];
-        const Dims& input = job.model.input().shape;
-        if (predictions.size() == 3 && input.size() == 3 && predictions[0] >= 2 &&
-            predictions[1] == input[1] && predictions[2] == input[2] &&
+        const InputSpec& model_input = job.model.input();
+        const Dims& input = model_input.shape;
+        if (model_input.is_image() && job.model.layers.back().axes == model_input.axes &&
+            predictions[0] >= 2 && predictions[1] == input[1] && predictions[2] == input[2] &&
             predictions[1] * predictions[2] > 1) {
             classes = predictions[0];
             set("labels", make_scalar("pixel"));

@@ -2,6 +2,7 @@
 /// Specs after composition and validation: typed, complete (defaults filled in), every value with
 /// its place.
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -56,7 +57,10 @@ struct InputSpec {
     std::int64_t values = 0;  ///< how many an integer may have, from 0; 0: real numbers
     Span span = {};           ///< of the shape
     bool integers() const { return values > 0; }
-    bool is_image() const { return !integers() && (shape.empty() || shape.size() == 3); }
+    bool is_image() const {
+        return axes.empty() ? !integers()
+                            : std::count(axes.begin(), axes.end(), AxisKind::space) == 2;
+    }
 };
 
 struct ModelSpec {

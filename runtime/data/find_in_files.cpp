@@ -277,7 +277,7 @@ void find_in_files(plan::Dataset& dataset) {
     const auto* text =
         path == dataset.attributes.end() ? nullptr : std::get_if<std::string>(&path->second);
     if (dataset.train_samples > 0 && dataset.test_samples > 0 &&
-        dataset.input().stored_dims.size() == 3)
+        !dataset.input().stored_dims.empty())
         return;
     throw bad_file(text == nullptr ? dataset.name : *text,
                    fmt::format("it has {} training and {} test samples", dataset.train_samples,

@@ -116,11 +116,14 @@ void check_attributes(const plan::Plan& plan, const std::string& name) {
     }
     const plan::Dataset& dataset = plan.dataset;
     // Plans made by hand may have no stored shape: their source has the network's.
-    if (!dataset.input().stored_dims.empty() && dataset.input().stored_dims.size() != 3) {
+    const Dims& stored = dataset.input().stored_dims;
+    if (!stored.empty() && stored.size() != 3 &&
+        (stored != dataset.input().dims || !dataset.transforms.empty() ||
+         !dataset.augmentations.empty())) {
         throw refused_plan(name,
                            fmt::format("its dataset has samples of the shape [{}]; it must be "
                                        "channels, height and width",
-                                       fmt::join(dataset.input().stored_dims, ",")));
+                                       fmt::join(stored, ",")));
     }
     const plan::Component source{dataset.type, dataset.attributes};
     const ComponentFields fields(source);
@@ -181,7 +184,7 @@ void check_batches(const plan::Plan& plan, const std::string& name, int ranks) {
     if (plan.training.batch_size < 1) throw refused_plan(name, "its batch size is not positive");
     if (plan.training.epochs < 0) throw refused_plan(name, "its number of epochs is negative");
     const plan::Dataset& dataset = plan.dataset;
-    if (dataset.input().dims.size() != 3 || element_count(dataset.input().dims) < 1 ||
+    if (dataset.input().dims.empty() || element_count(dataset.input().dims) < 1 ||
         dataset.target().classes < 1 || dataset.train_samples < 1) {
         throw refused_plan(name, fmt::format("its dataset has the shape [{}], {} classes and {} "
                                              "training samples; all must be positive",

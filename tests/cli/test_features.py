@@ -151,6 +151,32 @@ class Features(CommandTest):
         self.refused(MODEL, "mixup mixes samples, and the model has an input of integers",
                      job=JOB.replace("classes: 4", "classes: 4, augmentations: [{mixup: {alpha: 0.2}}]"))
 
+    def test_sequences(self):
+        model = ("kind: model\nname: mixed\ninput: {shape: [4, 3], axes: [step, feature]}\nlayers:\n  - dense: {units: 8}\n"
+                 "  - softmax: {axis: steps}\n  - mean\n  - dense: {units: 4}\n  - softmax\n")
+        self.write("mixed.yaml", model)
+        self.write("job.yaml", JOB)
+        write_npz(self.path("data.npz"), {
+            **{f"x_{split}": Array("<f4", (count, 4, 3), [i % 7 / 7 for i in range(12 * count)])
+               for split, count in (("train", 60), ("test", 20))},
+            **{name: self.arrays[name] for name in ("y_train", "y_test")}})
+        self.train(self.compile("--set", "training.epochs=1", spec="job.yaml"), "--output", "run")
+        self.assertIn("4x3", self.expect(self.dtnnc("summary", "mixed.yaml"), 0).stdout)
+        # What a plan says of its spec compiles to the same steps.
+        self.write("mixed.yaml", model.replace("[step, feature]", "[feature, step]").replace("  - dense: {units: 8}\n", ""))
+        turned = self.compile(spec="job.yaml", plan="turned.json")
+        self.write("again.yaml", json.loads(self.read(turned))["resolved_spec"])
+        self.assertIn("axes: [feature, step]", self.read("again.yaml"))
+        again = self.compile(spec="again.yaml", plan="again.json")
+        self.assertEqual(*([(step["op"], step["attributes"]) for program in json.loads(self.read(plan))["programs"]
+                            for step in program["steps"]] for plan in (turned, again)))
+        made_up = self.compile(spec="mixed.yaml")
+        self.train(made_up, "--output", "made_up")
+        self.refused(model, "transforms and augmentations change images, and the model's first input is none",
+                     job=JOB.replace("classes: 4", "classes: 4, transforms: [{resize: {size: [8, 8]}}]"))
+        self.refused(model, "has no arrays for inputs that have names, are of integers or are no images",
+                     job=JOB.replace("type: archive, path: data.npz, classes: 4, ", "type: digits, "))
+
     def test_mistakes_of_files(self):
         plan = self.compile(spec="job.yaml")
         for name, array, facts in (

@@ -156,6 +156,9 @@ const Case kCases[] = {
      "graph @g(%x: f64[1,2,5,4]{0,2,3,1}) { %y = upsample2d(%x) {size=[9,3], mode=bilinear, "
      "align_corners=true} }",
      {0}},
+    {"mean", "graph @g(%x: f64[2,5,3]) { %y = mean(%x) }", {0}},
+    {"mean", "graph @g(%x: f64[2,5,3]) { %y = mean(%x) {axis=2} }", {0}},
+    {"mean", "graph @g(%x: f64[2,3,4,5]{0,2,3,1}) { %y = mean(%x) {axis=channels} }", {0}},
     {"slice", "graph @g(%x: f64[2,7,4,5]{0,2,3,1}) { %y = slice(%x) {begin=2, end=5} }", {0}},
     {"slice", "graph @g(%x: f64[3,7]) { %y = slice(%x) {begin=4} }", {0}},
     {"slice",

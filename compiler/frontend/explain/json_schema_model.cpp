@@ -324,16 +324,14 @@ Json model_properties() {
     adjust("operators", operators_schema());
     Json input = table_schema(input_table(), true);
     input["required"] = required_fields(input_table());
-    const auto bound = [](Json& form, int least, int most) {
-        // The list is the first of the forms; the other one is an expression.
-        Json& list = form["properties"]["shape"]["anyOf"][0];
-        list["minItems"] = least;
-        list["maxItems"] = most;
-    };
     Json named = table_schema(named_input_table(), true);
     named["required"] = required_fields(input_table());
-    bound(input, 3, 3);
-    bound(named, 1, 3);
+    for (Json* form : {&input, &named}) {
+        // The list is the first of the forms; the other one is an expression.
+        Json& list = (*form)["properties"]["shape"]["anyOf"][0];
+        list["minItems"] = 1;
+        list["maxItems"] = 3;
+    }
     adjust("input", input);
     adjust("inputs", {{"type", "object"},
                       {"propertyNames", {{"pattern", kBlockName}}},

@@ -21,15 +21,17 @@ const LayerSpec* numbers_before(const LintSubject& subject, const LayerSpec& lay
 }
 
 void channels_last(const LintSubject& subject, LintVoice& voice) {
-    const Dims& shape = subject.job().model.input().shape;
+    const InputSpec& input = subject.job().model.input();
+    const Dims& shape = input.shape;
     constexpr std::int64_t kMostColours = 4, kColours = 3, kSmallPicture = 16;
-    if (shape.size() != 3 || shape[0] <= kMostColours || shape[2] > kMostColours || shape[2] == 2)
+    if (!input.is_image() || shape.empty() || shape[0] <= kMostColours || shape[2] > kMostColours ||
+        shape[2] == 2)
         return;
     // Of other extents than squares only pictures in colours: [32, 1000, 1] are signals.
     const bool picture =
         shape[2] == kColours && shape[0] >= kSmallPicture && shape[1] >= kSmallPicture;
     if (shape[0] != shape[1] && !picture) return;
-    voice.say(subject.job().model.input().span,
+    voice.say(input.span,
               fmt::format("the input has {} channels of {}x{} pixels; a shape is channels, height, "
                           "width",
                           shape[0], shape[1], shape[2]),

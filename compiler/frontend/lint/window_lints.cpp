@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "compiler/frontend/lint/lint_rule.hpp"
+#include "compiler/ir/axes.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -31,7 +32,8 @@ std::int64_t part_of(const LayerSpec& layer, const char* field, std::size_t axis
 std::optional<Window> window_of(const LintSubject& subject, const LayerSpec& layer,
                                 std::size_t axis) {
     const Dims& input = subject.input_shape(layer);
-    if (!layer.fields.contains("kernel") || input.size() != 3 || layer.shape.size() != 3)
+    if (!layer.fields.contains("kernel") || axis_of(layer.axes, AxisKind::space) < 0 ||
+        input.size() != layer.shape.size())
         return std::nullopt;
     Window window{.cells = part_of(layer, "kernel", axis),
                   .stride = part_of(layer, "stride", axis),

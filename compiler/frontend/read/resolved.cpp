@@ -13,6 +13,7 @@
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/frontend/tables/components.hpp"
 #include "compiler/frontend/tables/tables.hpp"
+#include "compiler/ir/axes.hpp"
 #include "compiler/ops/op.hpp"
 
 namespace dtnn::compiler {
@@ -240,6 +241,7 @@ class Writer {
                                  named ? input.name : key, to_json(input.shape));
             value(fmt::format("model.{}.shape", key), to_json(input.shape), key + ".shape",
                   model.spans);
+            axes(input, key, model.spans);
             if (input.integers()) {
                 text_ += fmt::format(", dtype: i32, values: {}", input.values);
                 value(fmt::format("model.{}.dtype", key), json_text("i32"), key + ".dtype",
@@ -249,6 +251,21 @@ class Writer {
             }
             text_ += "}\n";
         }
+    }
+
+    /// The axes of an input where they are not the usual ones of so many extents.
+    void axes(const InputSpec& input, const std::string& key, const Spans& spans) {
+        const Axes usual = usual_axes(input.shape.size());
+        if (std::equal(input.axes.begin(), input.axes.end(), usual.begin() + 1, usual.end()))
+            return;
+        std::string quoted, bare;
+        for (const AxisKind kind : input.axes) {
+            quoted += (quoted.empty() ? "" : ", ") + json_text(name_of(kind));
+            bare += (bare.empty() ? "" : ", ") + std::string(name_of(kind));
+        }
+        text_ += fmt::format(", axes: [{}]", bare);
+        value(fmt::format("model.{}.axes", key), fmt::format("[{}]", quoted), key + ".shape",
+              spans);
     }
 
     std::string source_name(int source) const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.hpp"
 #include "compiler/frontend/expand/expansion.hpp"
 #include "compiler/frontend/expand/unused_parameters.hpp"
 #include "compiler/frontend/tables/misplaced_fields.hpp"
@@ -24,6 +25,12 @@ bool fits(const std::string& name) {
     return !name.empty() && name.size() <= 100 && alphanumeric(name[0]) &&
            std::all_of(name.begin(), name.end(),
                        [&](char c) { return alphanumeric(c) || c == '_' || c == '-' || c == '.'; });
+}
+
+/// The help where a shape has four extents.
+std::string leave_batch_out(const Dims& shape) {
+    return fmt::format("leave the batch out, such as [{}, {}, {}]; channels come first", shape[1],
+                       shape[2], shape[3]);
 }
 
 }  // namespace
@@ -86,10 +93,7 @@ void check_sample_shape(const Dims& shape, const Span& span, const std::string& 
                    fmt::format("`shape` of {} has {} extents; it must be [channels, height, width]",
                                what, shape.size()))
             .help = shape.size() == 4
-                        ? fmt::format(
-                              "leave the batch out, such as [{}, {}, {}]; channels come "
-                              "first",
-                              shape[1], shape[2], shape[3])
+                        ? leave_batch_out(shape)
                         : "for samples without height and width write [features, 1, 1]";
         return;
     }
@@ -104,15 +108,70 @@ void check_sample_shape(const Dims& shape, const Span& span, const std::string& 
 
 namespace {
 
-/// The shape of an input that has a name: any extents, and of integers one.
-void check_named_shape(const InputSpec& input, Diagnostics& diagnostics) {
-    constexpr std::size_t kMost = 3;
-    if (input.shape.empty() || input.shape.size() > kMost)
+constexpr std::size_t kMostExtents = 3;
+
+/// Of three extents a sample is an image; fewer are what the axes say.
+void check_input_shape(const InputSpec& input, Diagnostics& diagnostics) {
+    const Dims& shape = input.shape;
+    if (shape.size() == kMostExtents) {
+        check_sample_shape(shape, input.span, "input", diagnostics);
+        return;
+    }
+    if (!shape.empty() && shape.size() < kMostExtents) return;
+    Diagnostic& error =
         diagnostics.error(Code::wrong_type, input.span,
                           fmt::format("`shape` of input has {} extents; it must have 1 to {}",
-                                      input.shape.size(), kMost));
-    else if (input.shape.size() == kMost)
-        check_sample_shape(input.shape, input.span, "input", diagnostics);
+                                      shape.size(), kMostExtents));
+    error.help = "such as [channels, height, width], [steps, features] or [features]";
+    if (shape.size() == kMostExtents + 1) error.help = leave_batch_out(shape);
+}
+
+/// The kinds that the field `axes` lists; none after a diagnostic.
+Axes listed_axes(const SourceNode& node, Diagnostics& diagnostics) {
+    Axes axes;
+    const auto texts = read_texts(node, *find_field(input_table(), "axes"), "input", diagnostics);
+    if (!texts) return {};
+    for (const LocatedText& one : *texts) {
+        AxisKind kind{};
+        if (!parse_name(one.text, kind) || kind == AxisKind::batch) {
+            diagnostics
+                .error(Code::unknown_choice, one.span,
+                       fmt::format("`axes` of input has `{}`; an axis is one of channel, space, "
+                                   "step, feature",
+                                   one.text))
+                .help = "the batch is not counted";
+            return {};
+        }
+        axes.push_back(kind);
+    }
+    return axes;
+}
+
+/// Those of the field `axes`, or the usual ones of so many extents; none after a diagnostic.
+Axes read_axes(const FieldValues& fields, const Dims& shape, Diagnostics& diagnostics) {
+    Axes usual = usual_axes(shape.size());
+    if (!usual.empty()) usual.erase(usual.begin());
+    const SourceNode* node = fields.node("axes");
+    if (!node) return usual;
+    const Axes axes = listed_axes(*node, diagnostics);
+    if (axes.empty() || shape.empty()) return {};
+    const auto refuse = [&](const std::string& text, const char* help) {
+        diagnostics.error(Code::wrong_type, node->span, text).help = help;
+        return Axes();
+    };
+    if (axes.size() != shape.size())
+        return refuse(fmt::format("`axes` of input names {}, and `shape` has {}",
+                                  count_text(std::int64_t(axes.size()), "axis", "axes"),
+                                  count_text(std::int64_t(shape.size()), "extent")),
+                      "there is a kind for each extent; the batch is not counted");
+    const auto count = [&](AxisKind kind) { return std::count(axes.begin(), axes.end(), kind); };
+    if (count(AxisKind::channel) + count(AxisKind::feature) != 1)
+        return refuse("`axes` of input must have one axis of kind channel or feature",
+                      "such as [step, feature]");
+    if (axes.size() == kMostExtents && axes != usual)
+        return refuse("`axes` of three extents must be [channel, space, space]",
+                      "such a sample is an image");
+    return axes;
 }
 
 /// What `values` says must be what the elements are.
@@ -155,15 +214,14 @@ std::optional<InputSpec> read_input(const std::string& name, const SourceNode& t
     input.span = span_or(fields.spans, "shape", tree.span);
     input.values = fields.integer("values");
     if (fields.values.contains("shape")) {
-        if (name.empty())
-            check_sample_shape(input.shape, input.span, "input", diagnostics);
-        else
-            check_named_shape(input, diagnostics);
+        check_input_shape(input, diagnostics);
         check_values(fields, input, diagnostics);
     }
-    if (diagnostics.error_count() != errors) input.shape = {};
-    const Axes axes = usual_axes(input.shape.size());
-    if (!axes.empty()) input.axes.assign(axes.begin() + 1, axes.end());
+    input.axes = read_axes(fields, input.shape, diagnostics);
+    if (diagnostics.error_count() != errors) {
+        input.shape = {};
+        input.axes = {};
+    }
     return input;
 }
 

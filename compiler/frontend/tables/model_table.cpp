@@ -53,7 +53,8 @@ const FieldTable& model_table() {
          .optional = true},
         {.name = "input",
          .type = FieldType::variant,
-         .doc = "what the model reads: {shape: [channels, height, width]}",
+         .doc = "what the model reads: {shape: [channels, height, width]}, or {shape: [steps, "
+                "features]}, {shape: [features]}, or other `axes`",
          .change = mathematics("the shape of the samples decides every other shape")},
         {.name = "inputs",
          .type = FieldType::mapping,
@@ -86,10 +87,17 @@ const FieldTable& input_table() {
     static const FieldTable table = {
         {.name = "shape",
          .type = FieldType::integer_list,
-         .doc = "channels, height and width of a sample",
+         .doc = "extents of a sample: channels, height and width, steps and features, or features",
          .change = mathematics("the shape of the samples decides every other shape"),
          .minimum = 1,
          .maximum = 65536},
+        {.name = "axes",
+         .type = FieldType::text_list,
+         .doc =
+             "what each extent counts: channel, space, step or feature; by their number when not "
+             "given: [feature], [step, feature], [channel, space, space]",
+         .change = mathematics("layers work along axes by what these count"),
+         .optional = true},
     };
     return table;
 }
@@ -97,7 +105,6 @@ const FieldTable& input_table() {
 const FieldTable& named_input_table() {
     static const FieldTable table = [] {
         FieldTable fields = input_table();
-        fields.front().doc = "the extents of a sample; of images channels, height and width";
         const FieldTable own = {
             {.name = "dtype",
              .type = FieldType::choice,

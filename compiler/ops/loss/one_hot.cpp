@@ -1,4 +1,6 @@
+#include "compiler/ir/axes.hpp"
 #include "compiler/ops/define.hpp"
+
 namespace dtnn::compiler {
 
 /// dst[n, i * classes + c] = 1 where c is integer i of sample n, else 0; `dtype` ("f32" unless
@@ -23,12 +25,14 @@ OpDef define_one_hot() {
         .shape([](ShapeContext& c) {
             if (!expect_operands(c, "one_hot", 1)) return;
             const Type& labels = c.input(0);
-            if (labels.dtype != DType::i32 || labels.dims.empty() || labels.dims.size() > 2) {
+            const bool row = is_rows(labels);
+            if (labels.dtype != DType::i32 || labels.dims.empty() ||
+                (!row && labels.elements() != labels.dims[0])) {
                 c.fail("one_hot takes integers, one or a row of them for a sample");
                 return;
             }
             fallback(c, "dtype", std::string("f32"));
-            const std::int64_t each = labels.dims.size() == 2 ? labels.dims[1] : 1;
+            const std::int64_t each = row ? labels.dims[1] : 1;
             Type dst{DType::f32,
                      {labels.dims[0], saturating_product({each, c.integer("classes")})},
                      {},

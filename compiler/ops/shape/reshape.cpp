@@ -58,11 +58,12 @@ void reshape_shape(ShapeContext& c) {
         return;
     }
     const Axes axes = usual_axes(wanted.size());
-    const Type shaped{src.dtype, {}, {}, axes};
-    if (!is_rows(shaped) && !is_image(shaped)) {
-        c.fail(fmt::format("reshape takes [numbers] or [channels, height, width], got {} extents",
-                           wanted.size()),
-               "the batch is not counted", "shape");
+    if (axes.empty()) {
+        c.fail(
+            fmt::format("reshape takes [numbers], [steps, features] or [channels, height, width], "
+                        "got {} extents",
+                        wanted.size()),
+            "the batch is not counted", "shape");
         return;
     }
     const Dims resolved = resolve(c, wanted, src.elements() / src.dims[0]);
@@ -77,10 +78,11 @@ void reshape_shape(ShapeContext& c) {
 
 /// The same numbers in the order of the axes, under another shape.
 OpDef define_reshape() {
-    Field field = integer_field(
-        "shape", {},
-        "[numbers] or [channels, height, width] of the result; one of them can be -1, what is left",
-        -1, kLargestExtent);
+    Field field = integer_field("shape", {},
+                                "[numbers], [steps, features] or [channels, height, width] of the "
+                                "result; one of them can be "
+                                "-1, what is left",
+                                -1, kLargestExtent);
     field.type = FieldType::integer_list;
     return OpBuilder("reshape")
         .family(Family::shape)
@@ -94,7 +96,10 @@ OpDef define_reshape() {
             return nodes;
         })
         .does_nothing(keeps_extents)
-        .doc("The same numbers, in the order channels, height, width, in another shape.")
+        .doc(
+            "The same numbers, in the order channels, height, width (or steps, features), in "
+            "another "
+            "shape.")
         .layer("- reshape: {shape: [64, 7, -1]}")
         .keeps_numbers()
         .inputs({"src"})

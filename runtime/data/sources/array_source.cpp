@@ -65,8 +65,10 @@ void ArraySource::check_input(const Part& part, std::size_t i) const {
         throw bad_file(input.name,
                        fmt::format("its shape is ({}); samples of the dataset are [{}]",
                                    fmt::join(dims, ","), fmt::join(wanted.stored_dims, ",")),
-                       "the array is [samples, channels, height, width]: "
-                       "numpy.transpose(x, (0, 3, 1, 2)) makes it of channels last");
+                       i == 0 && image_ ? "the array is [samples, channels, height, width]: "
+                                          "numpy.transpose(x, (0, 3, 1, 2)) makes it of channels "
+                                          "last"
+                                        : "the array is [samples] and the extents of the input");
     }
     if (dims[0] != part.samples()) {
         throw bad_file(input.name,

@@ -23,8 +23,9 @@ def plain(tensor):
     return [x if math.isfinite(x) else str(x) for x in flat]
 
 
-# The axes of samples, and of what lies as one sample does, by their number; weights (`w`) have none.
-AXES = {2: ["", " feature"], 4: ["", " channel", " space", " space"]}
+# The axes of samples, and of what lies as one sample does, by their number; weights (`w`) have none. Three are those of
+# one image, but for sequences (`s`).
+AXES = {2: ["", " feature"], 3: ["", " step", " feature"], 4: ["", " channel", " space", " space"]}
 
 
 def declared(name, tensor, frozen):
@@ -32,7 +33,7 @@ def declared(name, tensor, frozen):
     dims = list(tensor.shape)
     if kind == "i32":
         return f"%{name}: {kind}[{','.join(map(str, dims))}]"
-    if len(dims) == 3:
+    if len(dims) == 3 and name != "s":
         dims = [1] + dims
     words = AXES.get(len(dims)) if name != "w" else None
     shape = ",".join(f"{extent}{words[axis] if words else ''}" for axis, extent in enumerate(dims))

@@ -54,6 +54,11 @@ def transpose():
                lambda x, w, b: F.relu(F.conv_transpose2d(x, w, b, 2)))
 
 
+def means():
+    yield case("mean over steps", "%y = mean(@s)", {"s": numbers(2, 5, 3)}, lambda s: s.mean(1))
+    yield case("mean over the features of steps", "%y = mean(@s) {axis=2}", {"s": numbers(2, 5, 3)}, lambda s: s.mean(2))
+
+
 def pools():
     for name, padding, fields in (("cells inside", "1,1,1,1", {"padding": 1, "count_include_pad": False}),
                                   ("padded cells too", "1,1,1,1", {"padding": 1}),
@@ -112,5 +117,5 @@ def places():
 
 
 def cases():
-    for family in (depthwise, separable, transpose, pools, upsample, places):
+    for family in (depthwise, separable, transpose, means, pools, upsample, places):
         yield from family()
