@@ -326,7 +326,12 @@ Json model_properties() {
     input["required"] = required_fields(input_table());
     Json named = table_schema(named_input_table(), true);
     named["required"] = required_fields(input_table());
+    const Json kind_of_axis = {
+        {"anyOf", Json::array({{{"enum", {"channel", "space", "step", "feature"}}},
+                               {{"type", "string"}, {"pattern", "\\$\\{.+\\}"}}})}};
     for (Json* form : {&input, &named}) {
+        (*form)["properties"]["axes"]["anyOf"] =
+            Json::array({kind_of_axis, {{"type", "array"}, {"items", kind_of_axis}}});
         // The list is the first of the forms; the other one is an expression.
         Json& list = (*form)["properties"]["shape"]["anyOf"][0];
         list["minItems"] = 1;

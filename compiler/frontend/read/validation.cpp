@@ -156,7 +156,7 @@ Axes read_axes(const FieldValues& fields, const Dims& shape, Diagnostics& diagno
     const Axes axes = listed_axes(*node, diagnostics);
     if (axes.empty() || shape.empty()) return {};
     const auto refuse = [&](const std::string& text, const char* help) {
-        diagnostics.error(Code::wrong_type, node->span, text).help = help;
+        diagnostics.error(Code::conflicting_fields, node->span, text).help = help;
         return Axes();
     };
     if (axes.size() != shape.size())
