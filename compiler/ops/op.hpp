@@ -219,18 +219,18 @@ struct OpDef {
     plan::Prediction gives = plan::Prediction::scores;
     /// The result is the input's numbers under another name or shape, so it gives what they are.
     bool keeps_numbers = false;
-    std::optional<Range> range;  ///< none: results may be any numbers
     /// It takes the mean of each channel away, over the batch, so that a number added to a channel
     /// before it changes nothing.
     bool centres_channels = false;
+    bool keeps_channels_apart = false;  ///< a channel of the result is made of one of the input
+    bool pads = false;                  ///< with zeros, which a convolution behind it can do itself
+    Wish operands_wish = Wish::usual;   ///< but for weights
+    Wish results_wish = Wish::usual;
+    std::optional<Range> range;  ///< none: results may be any numbers
     /// Whether, with such fields, a number that is added to a channel of an input is added to all
     /// of the channels that the result makes of it; empty: no.
     std::function<bool(const Attributes& fields)> keeps_shifts;
-    bool keeps_channels_apart = false;  ///< a channel of the result is made of one of the input
     std::optional<StoredWeights> weights;
-    bool pads = false;                 ///< with zeros, which a convolution behind it can do itself
-    Wish operands_wish = Wish::usual;  ///< but for weights
-    Wish results_wish = Wish::usual;
     /// The result is operand 0, number by number; empty: never.
     std::function<bool(const Graph&, const Node&)> does_nothing;
     /// Simpler operators of the same meaning, each reading the one before as operand 0; none where
@@ -242,11 +242,11 @@ struct OpDef {
     /// A product or a convolution: where values are stored in 16 bits, its factors are.
     bool multiplies = false;
     bool reads_order_only = false;  ///< metrics: which predictions are larger, not by how much
-    std::vector<Epilogue> takes;    ///< what may stand behind it and become part of it
     bool takes_integers = false;    ///< of an input; its attribute `dtype` is the result's
     /// Its attribute `expression` is worked out for every element of operand 0 and then summed up:
     /// the end of a chain of elementwise operators, which may become part of it.
     bool sums_expression = false;
+    std::vector<Epilogue> takes;  ///< what may stand behind it and become part of it
     /// Elementwise operators: the expression over x0, x1, ... in the form of expression.hpp; empty
     /// for others. `expression_of` of emit.hpp is what to ask.
     std::string expression;

@@ -71,9 +71,7 @@ template <class Member>
 AttributeValue value_of(const Member& member) {
     if constexpr (NamedEnum<Member>)
         return std::string(name_of(member));
-    else if constexpr (std::same_as<Member, bool>)
-        return member;
-    else if constexpr (std::integral<Member>)
+    else if constexpr (std::integral<Member> && !std::same_as<Member, bool>)
         return std::int64_t(member);
     else
         return member;

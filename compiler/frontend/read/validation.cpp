@@ -153,7 +153,7 @@ Axes read_axes(const FieldValues& fields, const Dims& shape, Diagnostics& diagno
     if (!usual.empty()) usual.erase(usual.begin());
     const SourceNode* node = fields.node("axes");
     if (!node) return usual;
-    const Axes axes = listed_axes(*node, diagnostics);
+    Axes axes = listed_axes(*node, diagnostics);
     if (axes.empty() || shape.empty()) return {};
     const auto refuse = [&](const std::string& text, const char* help) {
         diagnostics.error(Code::conflicting_fields, node->span, text).help = help;
