@@ -1,7 +1,7 @@
 #pragma once
-/// The interface by which a code generator is added: it makes machine code, or a text of it, of a
-/// loop. Where it is (a library of its own, the system's compiler) is its own matter; who calls it
-/// is runtime/device/generated_code.hpp.
+/// The interface of the library that makes machine code, or a text of it, of a loop. The library is
+/// opened when code is wanted, so that nothing else needs LLVM; runtime/device/generated_code.hpp
+/// does so.
 ///
 /// Machine code is a relocatable ELF object that kernels/codegen/machine_code.hpp can load: one
 /// function named kLoopSymbol, of the type LoopFunction, that refers to nothing outside of the
@@ -25,7 +25,7 @@ class CannotGenerate : public std::runtime_error {
 enum class CodeForm {
     object,    ///< machine code
     assembly,  ///< the same as text
-    source,    ///< what the generator makes first: LLVM's intermediate language, or C
+    source,    ///< what it is made of: LLVM's intermediate language
 };
 
 class Generator {

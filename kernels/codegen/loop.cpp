@@ -1,7 +1,6 @@
 #include "kernels/codegen/loop.hpp"
 
 #include <charconv>
-#include <cstdio>
 
 #include "kernels/catalogue.hpp"
 
@@ -22,13 +21,6 @@ std::string text_of(const Loop& loop) {
         }
     }
     return text;
-}
-
-std::string c_literal(double value, DType dtype) {
-    const bool is_double = dtype == DType::f64;
-    char digits[40];
-    std::snprintf(digits, sizeof digits, "%a", is_double ? value : double(float(value)));
-    return std::string(digits) + (is_double ? "" : "f");
 }
 
 }  // namespace dtnn::kernels

@@ -20,9 +20,6 @@ inline constexpr std::size_t kMostGeneratedInstructions = 512;
 /// All that a loop's code depends on, besides its generator: "f32 avx512 x0 0 max".
 std::string text_of(const Loop& loop);
 
-/// A number of the loop's type as C reads it back to the bit: "0x1p-1f".
-std::string c_literal(double value, DType dtype);
-
 /// Functions of a vector, by Term, for what is no instruction of a processor; null where it is
 /// one. Each takes its operands in vector registers of the instruction set and returns one. Null:
 /// the instruction set is not built.

@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "base/cache_folder.hpp"
-#include "kernels/codegen/c/c_generator.hpp"
-#include "kernels/codegen/cuda/cuda_generator.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/plugin.hpp"
 #include "runtime/base/run_error.hpp"
@@ -27,23 +25,16 @@ std::string key_of(const std::string& loop) {
                        , loop);
 }
 
-std::string code_folder() {
-    const std::string folder = cache_folder();
-    return folder.empty() ? "" : folder + "/codegen";
-}
-
 /// The code of the process, by DTNN_CODEGEN; null: it is off.
 std::unique_ptr<GeneratedCode> code_by_environment() {
     const char* const text = std::getenv("DTNN_CODEGEN");
     const std::string_view value = text == nullptr ? "on" : text;
     if (value == "off") return nullptr;
-    const std::string folder = code_folder();
-    if (value == "on") return std::make_unique<GeneratedCode>(CodeCache(folder));
-    if (value != "cc")
-        throw RunError(Exit::usage, fmt::format("DTNN_CODEGEN is `{}`: it is on, off or cc", value),
+    if (value != "on")
+        throw RunError(Exit::usage, fmt::format("DTNN_CODEGEN is `{}`: it is on or off", value),
                        "unset it, which is on");
-    return std::make_unique<GeneratedCode>(CodeCache(folder.empty() ? "" : folder + "-cc"),
-                                           &c_generator());
+    const std::string folder = cache_folder();
+    return std::make_unique<GeneratedCode>(CodeCache(folder.empty() ? "" : folder + "/codegen"));
 }
 
 }  // namespace
@@ -58,15 +49,6 @@ const kernels::Generator* open_generator(std::string& lacking) {
     }
     check_plugin(plugin, kernels::kCodegenVersionEntry, kernels::kCodegenVersion);
     return plugin_function<kernels::Generator*()>(plugin, kernels::kCodegenOpenEntry)();
-}
-
-const kernels::Generator& c_generator() {
-    static const kernels::CGenerator generator;
-    return generator;
-}
-
-const kernels::Generator* cuda_generator(std::string& lacking) {
-    return kernels::CudaGenerator::open(lacking);
 }
 
 std::optional<kernels::Loop> loop_of(const kernels::Problem& problem) {

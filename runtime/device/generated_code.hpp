@@ -3,9 +3,8 @@
 /// kernel is bound, and kept on disk for the next run. It gives the same bits as the interpreter,
 /// which runs what there is no code for.
 ///
-/// The environment: DTNN_CODEGEN=off interprets everything, cc lets the system's C compiler make
-/// the code; DTNN_CACHE_DIR is where code is kept, else $XDG_CACHE_HOME/dtnn, else
-/// $HOME/.cache/dtnn; empty: nowhere.
+/// The environment: DTNN_CODEGEN=off interprets everything; DTNN_CACHE_DIR is where code is kept,
+/// else $XDG_CACHE_HOME/dtnn, else $HOME/.cache/dtnn; empty: nowhere.
 
 #include <cstdint>
 #include <map>
@@ -23,11 +22,6 @@ namespace dtnn::runtime {
 
 /// That of libdtnn_codegen.so; null, and why, where there is none.
 const kernels::Generator* open_generator(std::string& lacking);
-
-/// C by the system's compiler, for debugging.
-const kernels::Generator& c_generator();
-/// For CUDA devices, to be read; null, and why, where there is no NVRTC.
-const kernels::Generator* cuda_generator(std::string& lacking);
 
 /// The loop of a kernel's problem; nothing: it has no expression that code is made for.
 std::optional<kernels::Loop> loop_of(const kernels::Problem& problem);

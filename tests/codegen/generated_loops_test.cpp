@@ -2,17 +2,11 @@
 /// digits.
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <bit>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <type_traits>
 
-#include "kernels/codegen/c/c_generator.hpp"
-#include "kernels/codegen/cuda/cuda_generator.hpp"
 #include "kernels/dispatch.hpp"
 #include "kernels/thread_team.hpp"
 #include "runtime/base/plugin.hpp"
@@ -38,14 +32,12 @@ const Generator* generator() {
     return found;
 }
 
-MachineCode loaded(const Loop& loop, const Generator& by) {
+MachineCode loaded(const Loop& loop) {
     std::string mistake;
-    auto code = MachineCode::load(by.generate(loop, CodeForm::object), kLoopSymbol, mistake);
+    auto code =
+        MachineCode::load(generator()->generate(loop, CodeForm::object), kLoopSymbol, mistake);
     REQUIRE_MESSAGE(code.has_value(), mistake);
     return std::move(*code);
-}
-MachineCode loaded(const Loop& loop) {
-    return loaded(loop, *generator());
 }
 
 Problem problem_of(const std::string& expression, DType dtype, Isa isa, std::int64_t count) {
@@ -88,8 +80,7 @@ bool same_bits(T a, T b) {
 }
 
 template <class T>
-void compare_with_interpreter(DType dtype, int expressions, std::uint64_t seed,
-                              const Generator& by) {
+void compare_with_interpreter(DType dtype, int expressions, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     int compared = 0;
     for (int trial = 0; trial < expressions; ++trial) {
@@ -107,7 +98,7 @@ void compare_with_interpreter(DType dtype, int expressions, std::uint64_t seed,
             Problem problem = problem_of(text, dtype, isa, count);
             const std::vector<T> interpreted = run(problem, operands);
             if (interpreted.empty()) continue;  // its stack is too deep for the kernel
-            const MachineCode code = loaded(loop_of(text, dtype, isa), by);
+            const MachineCode code = loaded(loop_of(text, dtype, isa));
             problem.loop = reinterpret_cast<LoopFunction>(code.entry());
             const std::vector<T> generated = run(problem, operands);
             for (std::size_t i = 0; i < interpreted.size(); ++i)
@@ -125,77 +116,11 @@ void compare_with_interpreter(DType dtype, int expressions, std::uint64_t seed,
 }  // namespace
 
 TEST_CASE("generated code gives the interpreter's bits in float") {
-    if (generator() != nullptr) compare_with_interpreter<float>(DType::f32, 400, 1, *generator());
+    if (generator() != nullptr) compare_with_interpreter<float>(DType::f32, 400, 1);
 }
 
 TEST_CASE("generated code gives the interpreter's bits in double") {
-    if (generator() != nullptr) compare_with_interpreter<double>(DType::f64, 400, 2, *generator());
-}
-
-TEST_CASE("a second generator, C by the system's compiler, gives the same bits") {
-    const CGenerator by_c;
-    try {
-        by_c.generate(loop_of("x0 1 add", DType::f32, Isa::baseline), CodeForm::object);
-    } catch (const CannotGenerate& reason) {
-        MESSAGE("skipped: no C compiler here: ", reason.what());
-        return;
-    }
-    compare_with_interpreter<float>(DType::f32, 25, 5, by_c);
-    compare_with_interpreter<double>(DType::f64, 25, 6, by_c);
-    const Loop loop = loop_of("x0 x1 max 6 min x0 exp mul", DType::f32, Isa::avx2);
-    CHECK(by_c.generate(loop, CodeForm::source).find("void dtnn_loop(") != std::string::npos);
-    CHECK(by_c.generate(loop, CodeForm::assembly).find("vmulps") != std::string::npos);
-}
-
-TEST_CASE("code for CUDA devices is what NVIDIA's assembler takes") {
-    std::string lacking;
-    const CudaGenerator* const by_cuda = CudaGenerator::open(lacking);
-    if (by_cuda == nullptr) {
-        MESSAGE("skipped: ", lacking);
-        return;
-    }
-    char folder[] = "/tmp/dtnn-ptx-XXXXXX";
-    REQUIRE(mkdtemp(folder) != nullptr);
-    const std::string file = std::string(folder) + "/loop.ptx";
-    const char* const assembler = "/usr/local/cuda/bin/ptxas";
-    const bool assembles = std::ifstream(assembler).good();
-    if (!assembles) MESSAGE("skipped: ptxas is not there; NVRTC alone has read the code");
-    std::mt19937_64 random(17);
-    for (int trial = 0; trial < 8; ++trial) {
-        const DType types[] = {DType::f32, DType::f64, DType::bf16, DType::fp16};
-        Loop loop =
-            loop_of(trial < 4 ? "x0 c1 mul exp x0 log1p sub x2 pow x0 0 gt x2 0.1 select mul "
-                                "c3 add tanh erf floor abs sqrt 1 max 3 min atanh"
-                              : random_expression(random, kSources),
-                    types[trial % 4], Isa::baseline);
-        CAPTURE(cuda_source(loop));
-        const std::string ptx = by_cuda->generate(loop, CodeForm::assembly);
-        CHECK(ptx.find(".entry dtnn_loop") != std::string::npos);
-        // Every operation is rounded by itself, as the kernels that interpret do.
-        CHECK(ptx.find("fma.rn.ftz") == std::string::npos);
-        if (!assembles) continue;
-        std::ofstream(file) << ptx;
-        for (const char* device : {"sm_80", "sm_90"})
-            CHECK(
-                std::system((std::string(assembler) + " -arch=" + device + " -o /dev/null " + file)
-                                .c_str()) == 0);
-    }
-    CHECK_THROWS_AS(by_cuda->generate(loop_of("x0", DType::f32, Isa::baseline), CodeForm::object),
-                    CannotGenerate);
-    std::remove(file.c_str());
-    rmdir(folder);
-}
-
-TEST_CASE("a compiler that is not there, and one that fails, are told") {
-    const Loop loop = loop_of("x0 1 add", DType::f32, Isa::baseline);
-    const CGenerator by_c;
-    const char* const own = std::getenv("CC");
-    const std::string before = own == nullptr ? "" : own;
-    for (const char* none : {"/nowhere/cc", "false"}) {
-        setenv("CC", none, 1);
-        CHECK_THROWS_AS(by_c.generate(loop, CodeForm::object), CannotGenerate);
-    }
-    before.empty() ? unsetenv("CC") : setenv("CC", before.c_str(), 1);
+    if (generator() != nullptr) compare_with_interpreter<double>(DType::f64, 400, 2);
 }
 
 TEST_CASE("the destination may be any of the sources, and nothing beside it is touched") {

@@ -51,7 +51,7 @@ CLI::Validator real_rule(double lowest, double highest) {
     return {check, "number", "number"};
 }
 
-CLI::Validator one_of(std::vector<std::string> choices) {
+CLI::Validator choice_rule(std::vector<std::string> choices) {
     const auto check = [choices = std::move(choices)](const std::string& text) {
         if (std::find(choices.begin(), choices.end(), text) != choices.end()) return std::string();
         std::string wrong = fmt::format("{} is none of {}", text, fmt::join(choices, ", "));
@@ -107,7 +107,7 @@ CLI::Option& OptionList::add(CLI::Option& option, OptionInfo info) {
     }
     option.required(info.required);
     if (!info.choices.empty()) {
-        option.check(one_of(info.choices));
+        option.check(choice_rule(info.choices));
         info.value = fmt::format("{}", fmt::join(info.choices, "|"));
     }
     options_.push_back(std::move(info));
@@ -144,6 +144,21 @@ void OptionList::choice(const char* name, std::string& value, const std::string&
     inputs_.push_back(nullptr);
     input_lists_.push_back(nullptr);
     add(*reader_->add_option(name, value), std::move(info));
+}
+
+void OptionList::add_choice(const char* names, const std::string& doc,
+                            const std::vector<std::string>& choices, std::size_t standing,
+                            std::function<void(std::size_t)> take) {
+    OptionInfo info = info_of(names, doc);
+    info.choices = choices;
+    if (standing < choices.size()) info.fallback = choices[standing];
+    const auto chosen = [choices, take = std::move(take)](const CLI::results_t& words) {
+        const auto found = std::find(choices.begin(), choices.end(), words.back());
+        if (found == choices.end()) return false;
+        take(std::size_t(found - choices.begin()));
+        return true;
+    };
+    add(*reader_->add_option(names, chosen), std::move(info));
 }
 
 void OptionList::text(const char* names, std::string& value, const std::string& doc,

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace CLI {
@@ -77,6 +78,20 @@ class OptionList {
     void choice(const char* name, std::string& value, const std::string& doc,
                 const std::vector<std::string>& choices);
 
+    /// An option: one of these words, each with the value that it stands for.
+    template <class Value>
+    void one_of(const char* names, Value& value, const std::string& doc,
+                const std::vector<std::pair<const char*, Value>>& words) {
+        std::vector<std::string> choices;
+        std::size_t standing = words.size();
+        for (const auto& [word, means] : words) {
+            if (means == value && standing == words.size()) standing = choices.size();
+            choices.emplace_back(word);
+        }
+        add_choice(names, doc, choices, standing,
+                   [&value, words](std::size_t chosen) { value = words[chosen].second; });
+    }
+
     void text(const char* names, std::string& value, const std::string& doc,
               const TextRule& rule = {});
     void number(const char* names, int& value, const std::string& doc, const NumberRule& rule);
@@ -125,6 +140,10 @@ class OptionList {
 
   private:
     CLI::Option& add(CLI::Option& option, OptionInfo info);
+    /// `standing` is the choice that holds where none is given; beyond them: none does.
+    void add_choice(const char* names, const std::string& doc,
+                    const std::vector<std::string>& choices, std::size_t standing,
+                    std::function<void(std::size_t)> take);
     template <class Number>
     void add_number(const char* names, Number& value, const std::string& doc,
                     const NumberRule& rule);

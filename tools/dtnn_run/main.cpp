@@ -62,7 +62,7 @@ dtnn::tools::ProgramFacts facts() {
                      {"dtnn-run report runs/first", "one page about the run, for a browser"}},
         .environment = {{"OMP_NUM_THREADS", "threads that compute, instead of those of the plan"},
                         {"DTNN_CODEGEN",
-                         "who makes machine code of expressions: on (LLVM), cc, or off: nobody"},
+                         "on: LLVM makes machine code of expressions; off: they are interpreted"},
                         {"DTNN_CACHE_DIR",
                          "folder of what is kept between runs; default under ~/.cache"},
                         {"NO_COLOR", "set to something, it takes colours from a terminal"}},

@@ -37,8 +37,8 @@ struct CompareRunsCommand {
 /// `dtnnc codegen`.
 struct CodegenCommand {
     std::string plan;
-    std::string emit;  ///< empty: what suits the plan's device
-    std::string step;  ///< empty: of all
+    std::string step;       ///< empty: of all
+    bool assembly = false;  ///< else LLVM's intermediate language
 };
 
 /// `dtnnc calibrate`.

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <vector>
 
 #include "kernels/catalogue.hpp"
-#include "plan/enums.hpp"
+#include "plan/devices.hpp"
 #include "runtime/device/generated_code.hpp"
 #include "runtime/exec/step_problem.hpp"
 #include "tools/dtnnc/output.hpp"
@@ -52,52 +51,31 @@ std::vector<LoopOfSteps> loops_of(const plan::Plan& plan, const std::string& wan
     return loops;
 }
 
-/// What can be printed of a loop, and who makes it.
-struct Emission {
-    std::string_view name, device, comment;
-    kernels::CodeForm form;
-    const kernels::Generator* (*open)(std::string& lacking);
-    std::string_view help;  ///< where there is no generator
-};
-
-constexpr std::string_view kInstallLlvm =
-    "install LLVM (Debian: llvm-19-dev) and build again; plans run without it, and interpret their "
-    "expressions";
-constexpr std::string_view kInstallCuda = "install NVIDIA's CUDA toolkit, which has NVRTC";
-
-constexpr Emission kEmissions[] = {
-    {"llvm", "cpu", ";", kernels::CodeForm::source, runtime::open_generator, kInstallLlvm},
-    {"asm", "cpu", "#", kernels::CodeForm::assembly, runtime::open_generator, kInstallLlvm},
-    {"c", "cpu", "//", kernels::CodeForm::source,
-     [](std::string&) { return &runtime::c_generator(); }, ""},
-    {"ptx", "cuda", "//", kernels::CodeForm::assembly, runtime::cuda_generator, kInstallCuda},
-    {"cuda", "cuda", "//", kernels::CodeForm::source, runtime::cuda_generator, kInstallCuda},
-};
-
 }  // namespace
 
 int codegen(const CodegenCommand& command) {
     const plan::Plan plan = load_plan(command.plan);
-    // The first of a device is what suits it.
-    const Emission& emission =
-        *std::find_if(std::begin(kEmissions), std::end(kEmissions), [&](const Emission& one) {
-            return command.emit.empty() ? one.device == plan.target.device
-                                        : one.name == command.emit;
-        });
-    if (plan.target.device != emission.device)
-        throw UsageError(fmt::format("{} is for {}, and --emit {} is for {}", command.plan,
-                                     plan.target.device, emission.name, emission.device));
+    if (!plan::traits_of(plan.target.device).instruction_sets)
+        throw UsageError(
+            fmt::format("{} is for {}, whose kernels interpret expressions: code is generated for "
+                        "the cpu alone",
+                        command.plan, plan.target.device));
     const std::vector<LoopOfSteps> loops = loops_of(plan, command.step);
     if (loops.empty() && !command.step.empty())
         throw UsageError(fmt::format("{} has no step `{}` that code is generated for", command.plan,
                                      command.step));
     std::string lacking;
-    const kernels::Generator* const generator = emission.open(lacking);
+    const kernels::Generator* const generator = runtime::open_generator(lacking);
     if (generator == nullptr) {
-        write_stderr(fmt::format("dtnnc: {}\nhelp: {}\n", lacking, emission.help));
+        write_stderr(
+            fmt::format("dtnnc: {}\nhelp: install LLVM (Debian: llvm-19-dev) and build again; "
+                        "plans run without "
+                        "it, and interpret their expressions\n",
+                        lacking));
         return 1;
     }
-    const std::string_view comment = emission.comment;
+    // Each language has its own sign of a comment.
+    const std::string_view comment = command.assembly ? "#" : ";";
     std::string text = fmt::format("{} {} loops by {}\n", comment, loops.size(), generator->name());
     for (const LoopOfSteps& one : loops) {
         text += fmt::format("\n{} {}\n", comment, one.expression);
@@ -105,7 +83,8 @@ int codegen(const CodegenCommand& command) {
             text += fmt::format("{} {}\n", comment, one.steps[i]);
         if (one.steps.size() > kMostSteps)
             text += fmt::format("{} and {} more\n", comment, one.steps.size() - kMostSteps);
-        text += generator->generate(one.loop, emission.form);
+        text += generator->generate(
+            one.loop, command.assembly ? kernels::CodeForm::assembly : kernels::CodeForm::source);
     }
     write_stdout(text);
     return 0;

@@ -10,11 +10,9 @@ namespace {
 std::function<int()> declare_codegen(OptionList& list) {
     auto command = std::make_shared<CodegenCommand>();
     list.argument("PLAN", command->plan, "An execution plan");
-    list.text("--emit", command->emit,
-              "Of the cpu: llvm, the intermediate language (what is printed by itself); asm, what "
-              "the processor runs; c, the same as C, which DTNN_CODEGEN=cc runs. Of cuda: ptx (by "
-              "itself), or cuda, what it is made of; plans for devices interpret their expressions",
-              {.choices = {"llvm", "asm", "c", "ptx", "cuda"}});
+    list.one_of("--emit", command->assembly,
+                "llvm, the intermediate language; asm, what the processor runs",
+                {{"llvm", false}, {"asm", true}});
     list.text("--step", command->step, "Of this step alone, by its name in the plan",
               {.value = "NAME"});
     return [command] { return runtime_library().codegen(*command); };
@@ -28,8 +26,8 @@ const RegisteredCommand kCodegenCommand(
      .purpose = Purpose::look,
      .exits = {{ExitCode::failed}, {ExitCode::mismatch}},
      .examples = {{"dtnnc codegen plan.json --emit asm",
-                   "what the processor runs for the plan's elementwise steps"},
-                  {"dtnnc codegen plan.json --emit c", "the same as C"}}});
+                   "what the processor runs for the plan's elementwise steps"}},
+     .details = "Plans for GPUs have none: their kernels interpret expressions."});
 
 }  // namespace
 
