@@ -44,8 +44,7 @@ struct Case {
     std::string title;
     std::string written;  ///< what stands before its answers in the corpus, for rewriting
     bool on_one_line = false;
-    bool brief = false;  ///< where there is help, the message is left out
-    std::vector<SourceFile> files;
+    std::vector<SourceFile> files = {{"spec.yaml", ""}};
     std::vector<std::string> settings;
     std::string checked = "spec.yaml";
     std::string meant;  ///< the name that the first suggestion should have
@@ -98,31 +97,11 @@ std::string expand(const std::string& text) {
     return result;
 }
 
-/// Cases whose specs and answers are written out.
-std::vector<Case> read_whole_cases(const fs::path& path) {
-    std::vector<Case> cases;
-    std::istringstream lines(read_text(path));
-    bool in_expected = false;
+/// Takes what stands before `-----`: the text of spec.yaml, and lines that begin with `-- `.
+void read_source(Case& one, const std::string& source) {
+    std::istringstream lines(source);
     for (std::string line; std::getline(lines, line);) {
-        if (line.starts_with("== ")) {
-            const char* apart = cases.empty() ? "" : "\n";
-            Case& one = cases.emplace_back();
-            one.title = line.substr(3);
-            one.written = apart + line + "\n";
-            one.files.push_back({"spec.yaml", ""});
-            in_expected = false;
-            continue;
-        }
-        REQUIRE_MESSAGE(!cases.empty(), path.string() << " does not begin with a case");
-        Case& one = cases.back();
-        if (in_expected) {
-            one.expected += line + "\n";
-            continue;
-        }
-        one.written += line + "\n";
-        if (line == "-----")
-            in_expected = true;
-        else if (line.starts_with("-- file "))
+        if (line.starts_with("-- file "))
             one.files.push_back({line.substr(8), ""});
         else if (line.starts_with("-- set "))
             one.settings.push_back(expand(line.substr(7)));
@@ -133,11 +112,6 @@ std::vector<Case> read_whole_cases(const fs::path& path) {
         else
             one.files.back().text += expand(line + "\n");
     }
-    // Cases are set apart by one empty line.
-    for (Case& one : cases)
-        while (one.expected.ends_with("\n\n"))
-            one.expected.pop_back();
-    return cases;
 }
 
 void replace_all(std::string& text, std::string_view what, std::string_view by) {
@@ -145,10 +119,11 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
         text.replace(at, what.size(), by);
 }
 
-constexpr std::string_view kAnswer = " => ", kMeant = "  (meant ";
+constexpr std::string_view kTitle = " :: ", kAnswer = " => ", kMeant = "  (meant ";
 
-/// A line `given  (meant name) => answers` of a section whose spec has an @ where `given` stands.
-Case read_line_case(const std::string& line, const std::string& section, const std::string& frame) {
+/// A line `title :: given  (meant name) => answers`, the title and the meaning where there are any,
+/// of a section whose source has an @ where `given` stands.
+Case read_line_case(const std::string& line, const std::string& section, std::string source) {
     const std::size_t answer = std::min(line.find(kAnswer), line.size());
     Case one;
     one.on_one_line = true;
@@ -156,46 +131,55 @@ Case read_line_case(const std::string& line, const std::string& section, const s
     one.expected = line.substr(std::min(answer + kAnswer.size(), line.size()));
     std::string given = one.written;
     one.title = section + ": " + given;
+    if (const std::size_t at = given.find(kTitle); at != std::string::npos) {
+        one.title = given.substr(0, at);
+        given.erase(0, at + kTitle.size());
+    }
     if (const std::size_t at = given.find(kMeant); at != std::string::npos) {
         one.meant = given.substr(at + kMeant.size(), given.size() - at - kMeant.size() - 1);
         given.resize(at);
     }
     one.written += kAnswer;
     replace_all(given, "\\n", "\n");
-    std::string text = frame;
-    text.replace(text.find('@'), 1, given);
-    one.files.push_back({"spec.yaml", expand(text)});
+    read_source(one, source.replace(source.find('@'), 1, given));
     return one;
 }
 
-/// Cases of one line each, in sections: `== a title`, a spec, `-----`, the lines.
-std::vector<Case> read_line_cases(const fs::path& path) {
+std::vector<Case> read_cases(const fs::path& path) {
     std::vector<Case> cases;
-    std::string section, frame, head;
+    std::string section, source, head;
+    bool of_lines = false, in_source = false;
     std::istringstream lines(read_text(path));
-    bool in_frame = false;
     for (std::string line; std::getline(lines, line);) {
-        if (line.starts_with("== ")) {
-            section = line.substr(3);
-            frame.clear();
+        if (line.starts_with("== ") || line.starts_with("=== ")) {
+            of_lines = line[2] == '=';
+            section = line.substr(of_lines ? 4 : 3);
             head = (cases.empty() ? "" : "\n") + line + "\n";
-            in_frame = true;
-        } else if (in_frame) {
+            source.clear();
+            in_source = true;
+        } else if (in_source) {
             head += line + "\n";
-            in_frame = line != "-----";
-            if (in_frame) frame += line + "\n";
+            in_source = line != "-----";
+            if (in_source) source += line + "\n";
+            if (in_source || of_lines) continue;
+            Case& one = cases.emplace_back();
+            one.title = section;
+            one.written = head;
+            read_source(one, source);
+        } else if (!of_lines) {
+            REQUIRE_MESSAGE(!cases.empty(), path.string() << " does not begin with a case");
+            cases.back().expected += line + "\n";
         } else if (!line.empty()) {
-            Case& one = cases.emplace_back(read_line_case(line, section, frame));
-            one.brief = path.stem().string().starts_with("foreign");
+            Case& one = cases.emplace_back(read_line_case(line, section, source));
             one.written.insert(0, head);
             head.clear();
         }
     }
+    // Cases are set apart by one empty line.
+    for (Case& one : cases)
+        while (one.expected.ends_with("\n\n"))
+            one.expected.pop_back();
     return cases;
-}
-
-std::vector<Case> read_cases(const fs::path& path) {
-    return path.extension() == ".lines" ? read_line_cases(path) : read_whole_cases(path);
 }
 
 /// The source text that a diagnostic underlines, in the form that `expand` reads.
@@ -220,9 +204,8 @@ std::string marked_text(const Diagnostics& diagnostics, const Span& span) {
     return marked;
 }
 
-/// `marked [code] message; help: help` of each diagnostic.
-std::string on_one_line(const Diagnostics& diagnostics, bool brief) {
-    if (diagnostics.all().empty()) return "(no diagnostics)";
+/// `marked [code] help` of each diagnostic, with the message where there is no help.
+std::string briefly(const Diagnostics& diagnostics) {
     std::vector<Diagnostic> all = diagnostics.all();
     std::stable_sort(all.begin(), all.end(), [](const Diagnostic& a, const Diagnostic& b) {
         return std::pair(a.span.place.line, a.span.place.column) <
@@ -230,14 +213,59 @@ std::string on_one_line(const Diagnostics& diagnostics, bool brief) {
     });
     std::string text;
     for (const Diagnostic& one : all) {
-        if (!text.empty()) text += kAnswer;
         const std::string marked = marked_text(diagnostics, one.span);
         text += (marked.empty() ? "" : marked + " ") +
                 (one.severity == Severity::warning ? "warning [" : "[") +
-                dashed(info(one.code).name) + "] ";
-        if (one.help.empty() || !brief) text += one.text + (one.help.empty() ? "" : "; help: ");
-        text += one.help;
+                dashed(info(one.code).name) + "] " + (one.help.empty() ? one.text : one.help) +
+                "\n";
     }
+    return text;
+}
+
+/// Where character `count` begins.
+std::size_t byte_of(const std::string& text, std::size_t count) {
+    std::size_t at = 0;
+    for (; at < text.size(); ++at)
+        if ((text[at] & 0xC0) != 0x80 && count-- == 0) break;
+    return at;
+}
+
+/// A rendered diagnostic on one line, with ` ^` and the words above the carets in place of the
+/// excerpt, and without the name of the spec: `2:5: error: text [code] ^words | help: help`.
+std::string compact(const std::string& rendered) {
+    constexpr std::string_view kSpec = "spec.yaml:";
+    constexpr std::size_t kMargin = 8;  // "    5 | "
+    std::string text, excerpt;
+    std::istringstream lines(rendered);
+    for (std::string line; std::getline(lines, line);) {
+        const bool of_excerpt = line.size() >= kMargin && line.compare(5, 3, " | ") == 0;
+        if (const std::size_t at = line.find('^');
+            of_excerpt && line.find_first_not_of(" |") == at) {
+            const std::size_t begin = byte_of(excerpt, at - kMargin);
+            const std::size_t end = byte_of(excerpt, line.size() - kMargin);
+            text += " ^" + excerpt.substr(begin, end - begin);
+        } else if (of_excerpt) {
+            excerpt = line.substr(kMargin);
+        } else {
+            const bool begins = std::min(line.find(": error: "), line.find(": warning: ")) <
+                                std::min(line.find("note: "), line.find("help: "));
+            if (line.starts_with(kSpec)) line.erase(0, kSpec.size());
+            text += (text.empty() ? "" : begins ? "\n" : " | ") + line;
+        }
+    }
+    return text + "\n";
+}
+
+/// What the corpus says of a case: as users see it, as `compact` or, where only the help counts, as
+/// `briefly` puts it.
+std::string answer(const Diagnostics& diagnostics, const fs::path& corpus, bool on_one_line) {
+    std::string text = diagnostics.all().empty()        ? "(no diagnostics)\n"
+                       : corpus.extension() == ".brief" ? briefly(diagnostics)
+                       : corpus.extension() == ".whole" ? diagnostics.render(false)
+                                                        : compact(diagnostics.render(false));
+    if (!on_one_line) return text;
+    text.pop_back();
+    replace_all(text, "\n", kAnswer);
     return text;
 }
 
@@ -278,7 +306,7 @@ Diagnostics run(const Case& one) {
 std::vector<fs::path> corpus_files() {
     std::vector<fs::path> files;
     for (const auto& item : fs::directory_iterator(kCorpus))
-        if (item.path().extension() == ".txt" || item.path().extension() == ".lines")
+        if (item.is_regular_file() && item.path().extension() != ".md")
             files.push_back(item.path());
     std::sort(files.begin(), files.end());
     return files;
@@ -310,9 +338,7 @@ TEST_CASE("broken specs get exactly the diagnostics of the corpus") {
             CAPTURE(one.title);
             CHECK_MESSAGE(titles.insert(one.title).second, "two cases have this title");
             const Diagnostics diagnostics = run(one);
-            const std::string actual = one.on_one_line ? on_one_line(diagnostics, one.brief)
-                                       : diagnostics.all().empty() ? "(no diagnostics)\n"
-                                                                   : diagnostics.render(false);
+            const std::string actual = answer(diagnostics, path, one.on_one_line);
             if (!rewrite) CHECK_EQ(actual, one.expected);
             rewritten += one.written + actual + (one.on_one_line ? "\n" : "");
             for (const Diagnostic& diagnostic : diagnostics.all()) {

@@ -149,34 +149,35 @@ EXCEPTIONS = {
 }
 
 
-def sections(name):
-    with open(os.path.join(CORPUS, name), encoding="utf-8", errors="replace", newline="\n") as file:
-        for part in re.split(r"(?m)^== ", file.read())[1:]:
-            title, rest = part.split("\n", 1)
-            yield (title, *rest.split("-----\n", 1))
-
-
 def cases():
     """Of each case its file, title, spec, all of its source, and the structural codes of what is said about it."""
     for name in sorted(os.listdir(CORPUS)):
-        if name.endswith(".txt"):
-            for title, source, expected in sections(name):
+        if not name.endswith((".txt", ".brief", ".whole")):
+            continue
+        with open(os.path.join(CORPUS, name), encoding="utf-8", errors="replace", newline="\n") as file:
+            parts = re.split(r"(?m)^(==|===) ", file.read())[1:]
+        for mark, part in zip(parts[::2], parts[1::2]):
+            title, rest = part.split("\n", 1)
+            source, answers = rest.split("-----\n", 1)
+            if mark == "==":
                 spec = re.split(r"(?m)^-- file .*\n", source)[0]
-                yield name, title, spec, source, structural_codes(spec, expected)
-        elif name.endswith(".lines"):
-            for _, frame, lines in sections(name):
-                for line in filter(None, lines.split("\n")):
-                    given, *answers = line.split(" => ")
-                    given = re.sub(r"  \(meant \S+\)$", "", given)
-                    spec = frame.replace("@", given.replace("\\n", "\n"), 1)
-                    yield name, given, spec, spec, structural_codes_of_line(given, answers)
+                yield name, title, spec, source, structural_codes(answers, spec.split("\n"))
+                continue
+            for line in filter(None, answers.split("\n")):
+                given, *answers = line.split(" => ")
+                title, _, given = given.rpartition(" :: ")
+                given = re.sub(r"  \(meant \S+\)$", "", given)
+                spec = source.replace("@", given.replace("\\n", "\n"), 1)
+                written_loss = re.match("(training: {)?loss:", given)
+                codes = (brief_codes(answers) if name.endswith(".brief") else
+                         structural_codes("\n".join(answers), spec.split("\n")))
+                yield name, title or given, spec, spec, codes - ({"unknown-choice"} if written_loss else set())
 
 
-def structural_codes(text, expected):
+def structural_codes(answers, lines):
     """The codes of a case that a schema should see: not those whose place is an expression, as they are about its value."""
-    lines = text.split("\n")
     codes = set()
-    for line, column, text, code in re.findall(r"(?m)^spec\.yaml:(\d+):(\d+): error: (.*)\[([a-z0-9-]+)\]$", expected):
+    for line, column, text, code in re.findall(r"(?m)^(?:spec\.yaml:)?(\d+):(\d+): error: (.*?) \[([a-z0-9-]+)\](?: \^|$)", answers):
         # A loss may be a spec of its own.
         if text.startswith("`loss` of training is") and code == "unknown-choice":
             continue
@@ -186,13 +187,12 @@ def structural_codes(text, expected):
     return codes
 
 
-def structural_codes_of_line(given, answers):
+def brief_codes(answers):
     """As structural_codes, of the answers `marked [code] help`."""
     codes = set()
     for answer in answers:
         marked, code = re.match(r"(.*?) ?(?<!warning )\[([a-z]+-[a-z-]+)\] |()()", answer).groups()[:2]
-        written_loss = code == "unknown-choice" and re.match("(training: {)?loss:", given)
-        if code and code not in NOT_STRUCTURAL and not written_loss and not re.match(r"""["']?\$\{""", marked):
+        if code and code not in NOT_STRUCTURAL and not re.match(r"""["']?\$\{""", marked):
             codes.add(code)
     return codes
 
