@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -26,7 +27,8 @@ constexpr const char* kCorpus = "tests/golden/diffs";
 struct Case {
     std::string title;
     std::string input;  ///< as written, for rewriting
-    std::vector<std::pair<std::string, std::string>> files;
+    std::map<std::string, std::string> files;
+    std::string file;                                 ///< the one whose text is read
     std::vector<std::string> settings_a, settings_b;  ///< as --set gives them
     std::string expected;
 };
@@ -36,21 +38,47 @@ struct Corpus {
     std::vector<Case> cases;
 };
 
+/// Gives a file, which begins as a.yaml where there is none, another value of a field.
+void set_field(Case& one, const std::string& file, const std::string& line) {
+    if (!one.files.contains(file)) one.files[file] = one.files["a.yaml"];
+    const std::string field = line.substr(0, line.find(':') + 1);
+    std::string text;
+    std::istringstream lines(one.files[file]);
+    bool of_field = false;
+    for (std::string old; std::getline(lines, old);) {
+        of_field = old.starts_with(field) || (of_field && old.starts_with(' '));
+        if (!of_field) text += old + "\n";
+    }
+    one.files[file] = text + line + "\n";
+}
+
 void read_line(const std::string& line, Case& one) {
     if (line.starts_with("-- file "))
-        one.files.emplace_back(line.substr(8), "");
+        one.files[one.file = line.substr(8)].clear();
+    else if (line.starts_with("-- in "))
+        set_field(one, line.substr(6, line.find(' ', 6) - 6), line.substr(line.find(' ', 6) + 1));
     else if (line.starts_with("-- set a.yaml "))
         one.settings_a.push_back(line.substr(14));
     else if (line.starts_with("-- set b.yaml "))
         one.settings_b.push_back(line.substr(14));
-    else if (!one.files.empty())
-        one.files.back().second += line + "\n";
+    else
+        one.files[one.file] += line + "\n";
+}
+
+/// The files that all cases of all corpora begin with.
+Case shared_files() {
+    std::ifstream lines(fs::path(kCorpus) / "shared.specs");
+    REQUIRE(lines.good());
+    Case shared;
+    for (std::string line; std::getline(lines, line);)
+        read_line(line, shared);
+    return shared;
 }
 
 Corpus read_cases(const fs::path& path) {
     std::ifstream lines(path, std::ios::binary);
     Corpus corpus;
-    Case shared;
+    Case shared = shared_files();
     bool in_expected = false;
     for (std::string line; std::getline(lines, line);) {
         if (line.starts_with("== ")) {
@@ -75,8 +103,9 @@ Corpus read_cases(const fs::path& path) {
     return corpus;
 }
 
-std::string run(const Case& one) {
+std::string run(Case one) {
     SpecFolder folder("dtnn_diff_golden");
+    one.files.emplace("b.yaml", one.files["a.yaml"]);
     for (const auto& [file, text] : one.files)
         SpecFolder::write(file, text);
     std::string error;
