@@ -31,6 +31,11 @@ struct Flat {
     /// use(p) for the positions of a channel.
     template <class Use>
     DTNN_INLINE void for_positions(std::int64_t c, const Use& use) const {
+        if (inner == 1) {  // an image: half the time of the loop in a loop
+            for (std::int64_t p = c; p < period; p += channels)
+                use(p);
+            return;
+        }
         for (std::int64_t p = c * inner; p < period; p += channels * inner) {
             for (std::int64_t i = 0; i < inner; ++i)
                 use(p + i);
