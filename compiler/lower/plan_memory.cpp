@@ -22,7 +22,10 @@ struct Placed {
     int first, last;
 };
 
-Placement place_in_order(const std::vector<Block>& blocks, const std::vector<std::size_t>& order) {
+// Each block at the lowest of the tightest gaps between those that live at its time. An order that
+// comes to `enough` bytes is given up: another one took no more.
+Placement place_in_order(const std::vector<Block>& blocks, const std::vector<std::size_t>& order,
+                         std::int64_t enough) {
     Placement placement;
     placement.offsets.assign(blocks.size(), 0);
     std::vector<Placed> placed;  // by offset
@@ -42,6 +45,7 @@ Placement place_in_order(const std::vector<Block>& blocks, const std::vector<std
         std::int64_t offset = best >= 0 ? best : end;
         placement.offsets[index] = offset;
         placement.bytes = std::max(placement.bytes, offset + size);
+        if (placement.bytes >= enough) return placement;
         Placed entry{offset, offset + size, block.first, block.last};
         placed.insert(
             std::upper_bound(placed.begin(), placed.end(), entry,
@@ -186,7 +190,7 @@ Placement place_blocks(const std::vector<Block>& blocks) {
         if (best.bytes <= least || blocks.size() > kMostBlocksCompared) return;
         std::iota(order.begin(), order.end(), std::size_t{0});
         std::stable_sort(order.begin(), order.end(), before);
-        keep(place_in_order(blocks, order));
+        keep(place_in_order(blocks, order, best.bytes));
     };
     attempt([&](std::size_t a, std::size_t b) { return size(a) > size(b); });
     attempt([&](std::size_t a, std::size_t b) { return area(a) > area(b); });
