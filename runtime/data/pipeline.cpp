@@ -29,6 +29,16 @@ std::optional<double> mixing_of(const plan::Dataset& dataset) {
 
 }  // namespace
 
+std::vector<Pipeline::Row> Pipeline::rows_of(const plan::Plan& plan) {
+    const plan::StagedSample sample = plan::staged_sample(plan);
+    std::vector<Row> rows;
+    for (std::size_t i = 0; i < sample.inputs.size(); ++i)
+        rows.push_back({sample.inputs[i], plan.dataset.inputs[i].kind != plan::LabelKind::classes});
+    rows.push_back({sample.labels, false});
+    rows.push_back({sample.targets, true});
+    return rows;
+}
+
 Pipeline::Pipeline(const SampleSource& source, const plan::Plan& plan,
                    std::vector<Arrangement> arrangements)
     : source_(source),
@@ -37,45 +47,39 @@ Pipeline::Pipeline(const SampleSource& source, const plan::Plan& plan,
       image_(plan::has_image(plan.dataset)),
       chain_(plan),
       dtype_(plan.target.dtype),
-      bytes_(plan::staged_sample(plan)),
+      rows_(rows_of(plan)),
       largest_batch_(plan.training.batch_size),
       mixing_(mixing_of(plan.dataset)),
       mixing_key_(Draws::key(plan.training.seed, kMixingPlace)),
-      staging_(plan::staged_samples(plan) * bytes_.bytes(), "the batches prepared ahead"),
+      staging_(plan::staged_samples(plan) * plan::staged_sample(plan).bytes(),
+               "the batches prepared ahead"),
       slots_(plan::kStagedBatches),
       workers_(std::size_t(std::max(1, plan.target.data_workers))) {
     // Real numbers of all samples before integers, whose elements may be smaller.
     std::byte* place = staging_.data();
-    const auto place_all = [&](auto put) {
-        for (Slot& slot : slots_)
-            put(slot, largest_batch_);
-        for (Worker& worker : workers_)
-            if (mixing_) put(worker.partner, 1);
-    };
-    const auto place_inputs = [&](bool integers) {
-        for (std::size_t i = 0; i < dataset_.inputs.size(); ++i) {
-            if (integers != (dataset_.inputs[i].kind == plan::LabelKind::classes)) continue;
-            place_all([&](Slot& slot, std::int64_t samples) {
-                slot.inputs.resize(dataset_.inputs.size());
-                slot.inputs[i] = std::exchange(place, place + samples * bytes_.inputs[i]);
-            });
+    for (const bool integers : {false, true}) {
+        for (std::size_t row = 0; row < rows_.size(); ++row) {
+            if (integers == rows_[row].reals) continue;
+            const auto put = [&](Slot& slot, std::int64_t samples) {
+                slot.rows.resize(rows_.size());
+                slot.rows[row] = std::exchange(place, place + samples * rows_[row].bytes);
+            };
+            for (Slot& slot : slots_)
+                put(slot, largest_batch_);
+            for (Worker& worker : workers_)
+                if (mixing_) put(worker.partner, 1);
         }
-    };
-    place_inputs(false);
-    place_all([&](Slot& slot, std::int64_t samples) {
-        slot.targets = std::exchange(place, place + samples * bytes_.targets);
-    });
-    place_all([&](Slot& slot, std::int64_t samples) {
-        slot.labels =
-            reinterpret_cast<std::int32_t*>(std::exchange(place, place + samples * bytes_.labels));
-    });
-    place_inputs(true);
+    }
     for (Worker& worker : workers_) {
-        // All samples are of one size then, and a source has elements of one type.
-        worker.sample.wide = dtype_ == DType::f64 && !chain_.has_steps();
-        if (worker.sample.wide) continue;
-        worker.sample.pixels.reserve(std::size_t(plan::largest_sample(dataset_)));
-        worker.scratch.spare.pixels.reserve(std::size_t(plan::largest_sample(dataset_)));
+        worker.sample.inputs.resize(dataset_.inputs.size());
+        // Steps work on the first input in 32 bits. Without any all samples are of one size, and a
+        // source has elements of one type.
+        for (SampleArray& array : worker.sample.inputs)
+            array.wide = dtype_ == DType::f64;
+        if (chain_.has_steps()) worker.sample.input().wide = false;
+        if (worker.sample.input().wide) continue;
+        worker.sample.input().floats.reserve(std::size_t(plan::largest_sample(dataset_)));
+        worker.scratch.spare.input().floats.reserve(std::size_t(plan::largest_sample(dataset_)));
     }
     try {
         for (Worker& worker : workers_)
@@ -148,15 +152,13 @@ std::int64_t Pipeline::wait() {
 void Pipeline::take(const BatchInputs& inputs) {
     // Between wait() and the increment below the workers leave this slot alone.
     Slot& slot = slot_of(taken_);
-    const auto copy = [&](void* to, const void* from, std::int64_t bytes) {
-        if (to != nullptr) std::memcpy(to, from, std::size_t(batch_samples(taken_) * bytes));
+    const auto copy = [&](void* to, std::size_t row) {
+        if (to != nullptr)
+            std::memcpy(to, slot.rows[row], std::size_t(batch_samples(taken_) * rows_[row].bytes));
     };
     for (std::size_t i = 0; i < inputs.features.size(); ++i)
-        copy(inputs.features[i], slot.inputs[i], bytes_.inputs[i]);
-    if (inputs.labels)
-        copy(inputs.target, slot.labels, bytes_.labels);
-    else
-        copy(inputs.target, slot.targets, bytes_.targets);
+        copy(inputs.features[i], i);
+    copy(inputs.target, inputs.labels ? labels_row() : numbers_row());
     {
         const std::lock_guard lock(mutex_);
         slot.ready = false;
@@ -166,123 +168,100 @@ void Pipeline::take(const BatchInputs& inputs) {
     work_.notify_all();
 }
 
-void Pipeline::store_pixels(const Sample& sample, std::byte* place) const {
-    const std::int64_t plane = sample.height * sample.width;
+void Pipeline::store_input(std::size_t i, const SampleArray& array, std::byte* row) const {
+    static const std::vector<Normalization> as_it_is;
+    const auto& list = i == 0 && image_ ? chain_.normalizations() : as_it_is;
     const auto store = [&](const auto& elements, auto* values) {
-        using Real = std::remove_pointer_t<decltype(values)>;
-        for (std::int64_t channel = 0; channel < sample.channels; ++channel) {
+        using Value = std::remove_pointer_t<decltype(values)>;
+        const std::int64_t channels = list.empty() ? 1 : array.dims.front();
+        const std::int64_t plane = std::int64_t(elements.size()) / channels;
+        for (std::int64_t channel = 0; channel < channels; ++channel) {
             const auto copy = [&](auto&& made) {
-                arrangements_[0].for_each(channel * plane, (channel + 1) * plane,
+                arrangements_[i].for_each(channel * plane, (channel + 1) * plane,
                                           [&](std::int64_t from, std::int64_t to) {
                                               values[to] = made(elements[std::size_t(from)]);
                                           });
             };
-            const auto& list = chain_.normalizations();
             if (list.empty()) {
-                copy([](auto pixel) { return Real(pixel); });
+                copy([](auto element) { return Value(element); });
             } else if (list.size() == 1) {
-                const Real mean = Real(list[0].mean[std::size_t(channel)]);
-                const Real divisor = Real(list[0].standard_deviation[std::size_t(channel)]);
-                copy([=](auto pixel) { return (Real(pixel) - mean) / divisor; });
+                const Value mean = Value(list[0].mean[std::size_t(channel)]);
+                const Value divisor = Value(list[0].standard_deviation[std::size_t(channel)]);
+                copy([=](auto pixel) { return (Value(pixel) - mean) / divisor; });
             } else {
                 copy([&](auto pixel) {
-                    Real value = Real(pixel);
+                    Value value = Value(pixel);
                     for (const Normalization& one : list)
-                        value = (value - Real(one.mean[std::size_t(channel)])) /
-                                Real(one.standard_deviation[std::size_t(channel)]);
+                        value = (value - Value(one.mean[std::size_t(channel)])) /
+                                Value(one.standard_deviation[std::size_t(channel)]);
                     return value;
                 });
             }
         }
     };
-    if (!sample.numbers.empty()) {
-        store(sample.numbers, reinterpret_cast<double*>(place));
-    } else if (dtype_ == DType::f64) {
-        store(sample.pixels, reinterpret_cast<double*>(place));
-    } else {
-        store(sample.pixels, reinterpret_cast<float*>(place));
-    }
-}
-
-void Pipeline::store_inputs(const Sample& sample, std::int64_t at, Slot& slot) const {
-    for (std::size_t i = 0; i < slot.inputs.size(); ++i) {
-        std::byte* const place = slot.inputs[i] + at * bytes_.inputs[i];
-        if (i == 0 && image_) {
-            store_pixels(sample, place);
-            continue;
-        }
-        const SampleArray& array = sample.arrays[i];
-        const auto store = [&](const auto& elements, auto* values) {
-            using Value = std::remove_pointer_t<decltype(values)>;
-            arrangements_[i].for_each(0, std::int64_t(elements.size()),
-                                      [&](std::int64_t from, std::int64_t to) {
-                                          values[to] = Value(elements[std::size_t(from)]);
-                                      });
-        };
-        if (dataset_.inputs[i].kind == plan::LabelKind::classes)
-            store(array.integers, reinterpret_cast<std::int32_t*>(place));
-        else if (dtype_ == DType::f64)
-            store(array.numbers, reinterpret_cast<double*>(place));
-        else
-            store(array.numbers, reinterpret_cast<float*>(place));
-    }
+    if (!rows_[i].reals)
+        store(array.integers, reinterpret_cast<std::int32_t*>(row));
+    else
+        with_reals(row, [&](auto* values) {
+            if (array.doubles.empty())
+                store(array.floats, values);
+            else
+                store(array.doubles, values);
+        });
 }
 
 void Pipeline::check_image(const Sample& sample, std::int64_t index) const {
-    const Dims& wanted = dataset_.input().dims;
-    if (sample.channels == wanted[0] && sample.height == wanted[1] && sample.width == wanted[2])
-        return;
+    const Dims &wanted = dataset_.input().dims, &found = sample.input().dims;
+    if (found == wanted) return;
     throw RunError(
         Exit::failed,
-        fmt::format("{} is {}x{}x{} behind the dataset's transforms; the network takes {}x{}x{}",
-                    source_.name_of(pass_.split, index), sample.channels, sample.height,
-                    sample.width, wanted[0], wanted[1], wanted[2]),
+        fmt::format("{} is {} behind the dataset's transforms; the network takes {}",
+                    source_.name_of(pass_.split, index), fmt::join(found, "x"),
+                    fmt::join(wanted, "x")),
         "where samples differ, give the dataset `transforms` that make them alike: resize, "
         "to_gray");
 }
 
-void Pipeline::store_labels(const Sample& sample, std::int64_t index, std::int64_t at,
-                            Slot& slot) const {
-    if (dataset_.target().kind == plan::LabelKind::input) return;
-    const bool classes = dataset_.target().kind == plan::LabelKind::classes;
-    const auto expected = classes ? std::size_t(bytes_.labels) / sizeof(std::int32_t)
-                                  : std::size_t(dataset_.target().classes);
-    const std::size_t count = classes ? sample.labels.size() : sample.targets.size();
+void Pipeline::store_target(const SampleArray& array, std::int64_t index, std::int64_t at,
+                            const Slot& slot) const {
+    const plan::Feature& target = dataset_.target();
+    if (target.kind == plan::LabelKind::input) return;
+    const bool classes = target.kind == plan::LabelKind::classes;
+    const auto expected =
+        std::size_t(classes ? rows_[labels_row()].bytes / size_of(DType::i32) : target.classes);
+    const std::size_t count = classes ? array.integers.size() : array.doubles.size();
     if (count != expected) {
         throw RunError(Exit::failed,
                        fmt::format("{} has {} labels; the network takes {}",
                                    source_.name_of(pass_.split, index), count, expected));
     }
-    for (const std::int32_t label : sample.labels) {
-        if (!classes || (label >= 0 && label < dataset_.target().classes)) continue;
-        if (label == plan::kIgnoredLabel && plan::ignored_value(dataset_)) continue;
-        throw RunError(Exit::failed, fmt::format("{} has the class {}; the dataset has {} classes",
-                                                 source_.name_of(pass_.split, index), label,
-                                                 dataset_.target().classes));
+    if (classes) {
+        for (const std::int32_t label : array.integers) {
+            if (label >= 0 && label < target.classes) continue;
+            if (label == plan::kIgnoredLabel && plan::ignored_value(dataset_)) continue;
+            throw RunError(Exit::failed,
+                           fmt::format("{} has the class {}; the dataset has {} classes",
+                                       source_.name_of(pass_.split, index), label, target.classes));
+        }
+        std::memcpy(slot.rows[labels_row()] + at * rows_[labels_row()].bytes, array.integers.data(),
+                    std::size_t(rows_[labels_row()].bytes));
     }
-    if (classes)
-        std::copy(sample.labels.begin(), sample.labels.end(),
-                  slot.labels + at * std::int64_t(expected));
-    if (bytes_.targets == 0) return;
-    const auto store = [&](auto* row) {
+    const Row& numbers = rows_[numbers_row()];
+    if (numbers.bytes == 0) return;
+    with_reals(slot.rows[numbers_row()] + at * numbers.bytes, [&](auto* row) {
         using Real = std::remove_pointer_t<decltype(row)>;
-        row += at * dataset_.target().classes;
         if (classes) {
-            std::fill_n(row, dataset_.target().classes, Real(0));
-            row[sample.labels[0]] = Real(1);
+            std::fill_n(row, target.classes, Real(0));
+            row[array.integers[0]] = Real(1);
         } else {
-            std::transform(sample.targets.begin(), sample.targets.end(), row,
+            std::transform(array.doubles.begin(), array.doubles.end(), row,
                            [](double value) { return Real(value); });
         }
-    };
-    if (dtype_ == DType::f64) {
-        store(reinterpret_cast<double*>(slot.targets));
-    } else {
-        store(reinterpret_cast<float*>(slot.targets));
-    }
+    });
 }
 
-void Pipeline::prepare(Worker& worker, std::int64_t position, std::int64_t at, Slot& slot) const {
+void Pipeline::prepare(Worker& worker, std::int64_t position, std::int64_t at,
+                       const Slot& slot) const {
     const std::int64_t drawn = pass_.order[std::size_t(position)];
     const std::int64_t samples = std::max<std::int64_t>(1, source_.size(pass_.split));
     const std::int64_t index = drawn % samples;
@@ -300,8 +279,9 @@ void Pipeline::prepare(Worker& worker, std::int64_t position, std::int64_t at, S
                        error.help(), error.detail());
     }
     if (image_) check_image(sample, index);
-    store_labels(sample, index, at, slot);
-    store_inputs(sample, at, slot);
+    store_target(sample.target(), index, at, slot);
+    for (std::size_t i = 0; i < sample.inputs.size(); ++i)
+        store_input(i, sample.inputs[i], slot.rows[i] + at * rows_[i].bytes);
 }
 
 double Pipeline::share_of(std::int64_t position) const {
@@ -311,44 +291,33 @@ double Pipeline::share_of(std::int64_t position) const {
 
 /// Mixes a sample whose partner is of another batch.
 void Pipeline::mix_with_other_batch(Worker& worker, std::int64_t position, plan::Part batch,
-                                    Slot& slot) const {
+                                    const Slot& slot) const {
     const std::int64_t partner = mixing_partner(position), at = position - batch.first;
     if (partner >= std::int64_t(pass_.order.size()) ||
         (partner >= batch.first && partner < batch.first + batch.count))
         return;
     prepare(worker, partner, 0, worker.partner);
     const double share = share_of(position);
-    const auto mix = [&](std::byte* rows, const std::byte* other, std::int64_t bytes) {
-        if (dtype_ == DType::f64) {
-            mix_row(reinterpret_cast<double*>(rows + at * bytes),
-                    reinterpret_cast<const double*>(other), bytes / 8, share);
-        } else {
-            mix_row(reinterpret_cast<float*>(rows + at * bytes),
-                    reinterpret_cast<const float*>(other), bytes / 4, share);
-        }
-    };
-    for (std::size_t i = 0; i < slot.inputs.size(); ++i)
-        mix(slot.inputs[i], worker.partner.inputs[i], bytes_.inputs[i]);
-    mix(slot.targets, worker.partner.targets, bytes_.targets);
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+        const std::int64_t bytes = rows_[row].reals ? rows_[row].bytes : 0;
+        with_reals(slot.rows[row] + at * bytes, [&](auto* mine) {
+            mix_row(mine, reinterpret_cast<decltype(mine)>(worker.partner.rows[row]),
+                    bytes / std::int64_t(sizeof *mine), share);
+        });
+    }
 }
 
 /// Mixes the pairs that a batch has both samples of.
-void Pipeline::mix_pairs(plan::Part batch, Slot& slot) const {
+void Pipeline::mix_pairs(plan::Part batch, const Slot& slot) const {
     for (std::int64_t at = batch.first % 2; at + 1 < batch.count; at += 2) {
         const double share = share_of(batch.first + at);
-        const auto mix = [&](std::byte* rows, std::int64_t bytes) {
-            std::byte *const first = rows + at * bytes, *const second = first + bytes;
-            if (dtype_ == DType::f64) {
-                mix_pair(reinterpret_cast<double*>(first), reinterpret_cast<double*>(second),
-                         bytes / 8, share);
-            } else {
-                mix_pair(reinterpret_cast<float*>(first), reinterpret_cast<float*>(second),
-                         bytes / 4, share);
-            }
-        };
-        for (std::size_t i = 0; i < slot.inputs.size(); ++i)
-            mix(slot.inputs[i], bytes_.inputs[i]);
-        mix(slot.targets, bytes_.targets);
+        for (std::size_t row = 0; row < rows_.size(); ++row) {
+            const std::int64_t bytes = rows_[row].reals ? rows_[row].bytes : 0;
+            with_reals(slot.rows[row] + at * bytes, [&](auto* first) {
+                const std::int64_t width = bytes / std::int64_t(sizeof *first);
+                mix_pair(first, first + width, width, share);
+            });
+        }
     }
 }
 

@@ -92,11 +92,14 @@ class Pipeline {
   private:
     /// A batch that is being prepared, or is ready.
     struct Slot {
-        std::vector<std::byte*> inputs;
-        std::int32_t* labels = nullptr;
-        std::byte* targets = nullptr;
-        std::int64_t finished = 0;  ///< samples
+        std::vector<std::byte*> rows;  ///< by Pipeline::rows_: those of all samples
+        std::int64_t finished = 0;     ///< samples
         bool ready = false;
+    };
+    /// The elements of a sample that a program takes for one of its inputs.
+    struct Row {
+        std::int64_t bytes = 0;
+        bool reals = true;  ///< in the plan's type; false: integers of 32 bits
     };
     /// What a thread has of its own.
     struct Worker {
@@ -114,14 +117,26 @@ class Pipeline {
 
     void work(Worker& worker);
     void end_workers();
-    void prepare(Worker& worker, std::int64_t position, std::int64_t at, Slot& slot) const;
+    /// Those of the inputs, then the target's: its classes, and its numbers.
+    static std::vector<Row> rows_of(const plan::Plan& plan);
+    std::size_t labels_row() const { return rows_.size() - 2; }
+    std::size_t numbers_row() const { return rows_.size() - 1; }
+    /// Calls use(row) with the row as numbers of the plan's type.
+    template <class Use>
+    void with_reals(std::byte* row, const Use& use) const {
+        if (dtype_ == DType::f64)
+            use(reinterpret_cast<double*>(row));
+        else
+            use(reinterpret_cast<float*>(row));
+    }
+    void prepare(Worker& worker, std::int64_t position, std::int64_t at, const Slot& slot) const;
     void check_image(const Sample& sample, std::int64_t index) const;
-    void store_inputs(const Sample& sample, std::int64_t at, Slot& slot) const;
-    void store_pixels(const Sample& sample, std::byte* place) const;
-    void store_labels(const Sample& sample, std::int64_t index, std::int64_t at, Slot& slot) const;
+    void store_input(std::size_t i, const SampleArray& array, std::byte* row) const;
+    void store_target(const SampleArray& array, std::int64_t index, std::int64_t at,
+                      const Slot& slot) const;
     void mix_with_other_batch(Worker& worker, std::int64_t position, plan::Part batch,
-                              Slot& slot) const;
-    void mix_pairs(plan::Part batch, Slot& slot) const;
+                              const Slot& slot) const;
+    void mix_pairs(plan::Part batch, const Slot& slot) const;
     double share_of(std::int64_t position) const;
     bool has_work() const;
     Portion take_portion();
@@ -136,7 +151,7 @@ class Pipeline {
     const bool image_;  ///< the first input is one
     SampleChain chain_;
     DType dtype_;
-    plan::StagedSample bytes_;
+    std::vector<Row> rows_;
     std::int64_t largest_batch_;
     std::optional<double> mixing_;  ///< alpha of mixup
     std::uint64_t mixing_key_;

@@ -4,10 +4,10 @@
 
 namespace dtnn::runtime {
 
-void Sample::set_bytes(std::int64_t c, std::int64_t h, std::int64_t w, const std::uint8_t* bytes) {
-    set_shape(c, h, w);
-    for (std::size_t i = 0; i < pixels.size(); ++i)
-        pixels[i] = float(bytes[i]) / 255.0f;
+void SampleArray::set_image(const std::array<std::int64_t, 3>& extents, const std::uint8_t* bytes) {
+    set_floats(extents);
+    for (std::size_t i = 0; i < floats.size(); ++i)
+        floats[i] = float(bytes[i]) / 255.0f;
 }
 
 std::string SampleSource::name_of(Split split, std::int64_t index) const {

@@ -1,7 +1,9 @@
 #pragma once
 /// Where samples come from.
 
+#include <array>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,60 +15,61 @@ namespace dtnn::runtime {
 
 enum class Split { train, test };
 
-/// The elements of one input of a sample, row-major: real numbers, or integers.
+/// An array of a sample: one of its inputs, or what is to be given for it. Elements of one type,
+/// row-major. One that is used again and again allocates nothing once it has held the largest.
 struct SampleArray {
-    std::vector<double> numbers;
-    std::vector<std::int32_t> integers;
-};
-
-/// One sample as a source gives it, before any transform. One that is used again and again
-/// allocates nothing once it has held the largest sample. The first input is an image, where
-/// plan::has_image says so; all others are arrays.
-struct Sample {
-    std::vector<SampleArray> arrays;  ///< by the dataset's inputs; nothing in the place of an image
-    std::int64_t channels = 0;
-    std::int64_t height = 0;
-    std::int64_t width = 0;
-    /// Channels, height, width, row-major. Images: in [0, 1]; tables: any finite number.
-    std::vector<float> pixels;
-    /// Set by who computes in 64 bits and has no step that works on pixels: `numbers` are wanted in
-    /// their place, from sources whose elements 32 bits may not hold.
+    Dims dims;  ///< of an image channels, height, width; none for a class or a row of numbers
+    /// Set by who computes in 64 bits and has no step that works on pixels: real numbers are wanted
+    /// as doubles, from sources whose elements 32 bits may not hold.
     bool wide = false;
-    std::vector<double> numbers;  ///< in place of `pixels`; otherwise empty
-    /// Label kind `classes`: 0 <= class < classes, one, or one for each pixel, row-major, where the
-    /// dataset's label_shape says so. Otherwise empty.
-    std::vector<std::int32_t> labels;
-    /// A class for each pixel, which transforms and augmentations move with it. Where they make
-    /// pixels that the sample does not have, these are of `fill_label`.
-    bool labels_pixels = false;
-    /// Of the pixels that are made so: class 0, or plan::kIgnoredLabel.
-    std::int32_t fill_label = 0;
-    /// Label kinds `multiple` (0 and 1) and `values`: a number for each of `classes`.
-    /// Otherwise empty.
-    std::vector<double> targets;
-    std::vector<std::uint8_t> packed;   ///< the source's own: the file of an image
-    std::vector<std::uint8_t> scratch;  ///< the source's own: what a decoder writes
+    /// Real numbers: of images in [0, 1], of tables any finite ones.
+    std::vector<float> floats;
+    std::vector<double> doubles;         ///< in place of `floats`; otherwise empty
+    std::vector<std::int32_t> integers;  ///< classes, and what stands for words
 
-    void set_shape(std::int64_t c, std::int64_t h, std::int64_t w) {
-        channels = c, height = h, width = w;
-        pixels.resize(std::size_t(c * h * w));
-        numbers.clear();
+    /// Makes it one of floats, whose values are left to the caller.
+    template <class Extents>
+    void set_floats(const Extents& extents) {
+        dims.assign(std::begin(extents), std::end(extents));
+        floats.resize(std::size_t(element_count(dims)));
+        doubles.clear();
     }
     /// Sets the shape, then lets `fill` write the elements: to a span of doubles where `wide` asks
     /// for them, of floats otherwise.
     template <class Fill>
-    void fill_elements(std::int64_t c, std::int64_t h, std::int64_t w, Fill&& fill) {
+    void fill(const Dims& extents, Fill&& fill) {
         if (!wide) {
-            set_shape(c, h, w);
-            fill(std::span<float>(pixels));
+            set_floats(extents);
+            fill(std::span<float>(floats));
             return;
         }
-        channels = c, height = h, width = w;
-        numbers.resize(std::size_t(c * h * w));
-        fill(std::span<double>(numbers));
+        dims.assign(extents.begin(), extents.end());
+        doubles.resize(std::size_t(element_count(dims)));
+        fill(std::span<double>(doubles));
     }
-    /// Sets shape and pixels from bytes in the same order: value / 255.
-    void set_bytes(std::int64_t c, std::int64_t h, std::int64_t w, const std::uint8_t* bytes);
+    /// An image out of bytes in the same order: value / 255.
+    void set_image(const std::array<std::int64_t, 3>& extents, const std::uint8_t* bytes);
+    /// The class of the sample.
+    void set_class(std::int32_t number) {
+        dims.clear();
+        integers.assign(1, number);
+    }
+};
+
+/// One sample as a source gives it, before any transform: arrays in the order of the dataset's
+/// inputs and targets. Of targets the kinds `multiple` (0 and 1) and `values` are doubles, a number
+/// for each of `classes`; classes are integers, one, or with the dims [height, width] one for each
+/// pixel. A sample that is its own label has nothing there.
+struct Sample {
+    std::vector<SampleArray> inputs = std::vector<SampleArray>(1);
+    std::vector<SampleArray> targets = std::vector<SampleArray>(1);
+    std::vector<std::uint8_t> packed;   ///< the source's own: the file of an image
+    std::vector<std::uint8_t> scratch;  ///< the source's own: what a decoder writes
+
+    SampleArray& input() { return inputs.front(); }
+    const SampleArray& input() const { return inputs.front(); }
+    SampleArray& target() { return targets.front(); }
+    const SampleArray& target() const { return targets.front(); }
 };
 
 class SampleSource {

@@ -9,6 +9,7 @@
 #include "plan/rules/ignored_labels.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/sampler.hpp"
+#include "runtime/data/transforms/sample_chain.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -87,7 +88,7 @@ class Surveyor {
 
   private:
     void note_size() {
-        const Dims size = {sample_.height, sample_.width};
+        const Dims size(sample_.input().dims.begin() + 1, sample_.input().dims.end());
         if (smallest.empty()) smallest = largest = size;
         for (std::size_t axis = 0; axis < 2; ++axis) {
             smallest[axis] = std::min(smallest[axis], size[axis]);
@@ -96,7 +97,7 @@ class Surveyor {
     }
     void count_labels(Split split, std::int64_t index, SplitSurvey& result,
                       std::vector<Moments>& values) {
-        for (const std::int32_t label : sample_.labels) {
+        for (const std::int32_t label : sample_.target().integers) {
             if (label == plan::kIgnoredLabel && plan::ignored_value(dataset_)) {
                 ++result.ignored;
                 continue;
@@ -109,11 +110,10 @@ class Surveyor {
             }
             ++result.class_counts[std::size_t(label)];
         }
-        const std::size_t targets =
-            std::min(sample_.targets.size(), std::size_t(dataset_.target().classes));
-        for (std::size_t i = 0; i < targets; ++i) {
-            result.class_counts[i] += sample_.targets[i] != 0;
-            values[i].add(&sample_.targets[i], 1);
+        const std::vector<double>& numbers = sample_.target().doubles;
+        for (std::size_t i = 0; i < std::min(numbers.size(), values.size()); ++i) {
+            result.class_counts[i] += numbers[i] != 0;
+            values[i].add(&numbers[i], 1);
         }
     }
     void transform(Split split, std::int64_t index) {
@@ -126,10 +126,11 @@ class Surveyor {
         }
     }
     void note_pixels() {
-        channels.resize(std::size_t(sample_.channels));
-        const std::int64_t plane = sample_.height * sample_.width;
-        for (std::int64_t c = 0; c < sample_.channels; ++c)
-            channels[std::size_t(c)].add(sample_.pixels.data() + c * plane, plane);
+        const ImageView image(sample_);
+        channels.resize(std::size_t(image.channels()));
+        const std::int64_t plane = image.height() * image.width();
+        for (std::int64_t c = 0; c < image.channels(); ++c)
+            channels[std::size_t(c)].add(image.pixels().data() + c * plane, plane);
     }
 
     const SampleSource& source_;

@@ -36,8 +36,8 @@ class MadeUp final : public SampleSource {
             bytes_[i] = std::uint8_t(i * 2654435761u >> 13);
     }
     void load(Split, std::int64_t index, Sample& sample) const override {
-        sample.set_bytes(3, 32, 32, bytes_.data() + index * kSample);
-        sample.labels.assign(1, std::int32_t(index % 10));
+        sample.input().set_image({3, 32, 32}, bytes_.data() + index * kSample);
+        sample.target().set_class(std::int32_t(index % 10));
     }
     std::int64_t size(Split split) const override { return split == Split::train ? 50'000 : 0; }
     std::uint64_t content_hash() const override { return 0; }

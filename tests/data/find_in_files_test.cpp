@@ -133,11 +133,12 @@ TEST_CASE("masks belong to their images, in folders and in arrays") {
         for (const Split split : {Split::train, Split::test}) {
             for (std::int64_t i = 0; i < source->size(split); ++i, ++number) {
                 source->load(split, i, sample);
-                CHECK(sample.labels_pixels);
-                REQUIRE(sample.labels.size() == 24);
-                CHECK(sample.labels[2] == number % 3);
-                for (std::size_t at = 0; at < sample.labels.size(); ++at)
-                    CHECK(std::lround(sample.pixels[at] * 255) == 100 * sample.labels[at] + number);
+                CHECK(sample.target().dims.size() == 2);
+                REQUIRE(sample.target().integers.size() == 24);
+                CHECK(sample.target().integers[2] == number % 3);
+                for (std::size_t at = 0; at < sample.target().integers.size(); ++at)
+                    CHECK(std::lround(sample.input().floats[at] * 255) ==
+                          100 * sample.target().integers[at] + number);
             }
         }
     }
@@ -146,8 +147,8 @@ TEST_CASE("masks belong to their images, in folders and in arrays") {
     files.write(folder);
     Sample sample;
     open_source(files.dataset)->load(Split::train, 2, sample);
-    CHECK(sample.labels == std::vector<std::int32_t>{0, 1, 2, 0, 1, 2});
-    CHECK(std::lround(sample.pixels[5] * 255) == 17);
+    CHECK(sample.target().integers == std::vector<std::int32_t>{0, 1, 2, 0, 1, 2});
+    CHECK(std::lround(sample.input().floats[5] * 255) == 17);
 }
 
 TEST_CASE("images of several sizes, gray and coloured, are found to be so") {
@@ -206,8 +207,8 @@ TEST_CASE("label columns have names, and others than classes are called by them"
     const auto source = open_source(files.dataset);
     Sample sample;
     source->load(Split::train, 1, sample);
-    CHECK(sample.targets == std::vector<double>{8, 5});
-    CHECK(sample.pixels == std::vector<float>{6, 7});
+    CHECK(sample.target().doubles == std::vector<double>{8, 5});
+    CHECK(sample.input().floats == std::vector<float>{6, 7});
     files.dataset.label_names = {"rooms", "prize"};
     expect_error(Exit::failed,
                  {"train.csv:1", "no column is called `prize`", "price, length, width, rooms"},
@@ -238,7 +239,8 @@ TEST_CASE("a share of the samples is the test's where the files have no split") 
         for (std::int64_t i = 0; i < source->size(split); ++i) {
             source->load(split, i, sample);
             const std::string name = source->name_of(split, i);
-            const std::string& label = dataset.target().names.at(std::size_t(sample.labels.at(0)));
+            const std::string& label =
+                dataset.target().names.at(std::size_t(sample.target().integers.at(0)));
             CAPTURE(name);
             CHECK(name.find("/" + label + "/") != std::string::npos);
             names.insert(name);

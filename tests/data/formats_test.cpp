@@ -39,15 +39,19 @@ Loaded load_all(DatasetFiles files) {
     for (const Split split : {Split::train, Split::test}) {
         for (std::int64_t i = 0; i < source->size(split); ++i) {
             source->load(split, i, sample);
-            CHECK(sample.pixels.size() ==
-                  std::size_t(sample.channels * sample.height * sample.width));
+            CHECK(sample.input().floats.size() ==
+                  std::size_t(sample.input().dims[0] * sample.input().dims[1] *
+                              sample.input().dims[2]));
             std::vector<int> first;
-            for (std::int64_t c = 0; c < sample.channels; ++c)
+            for (std::int64_t c = 0; c < sample.input().dims[0]; ++c)
                 first.push_back(int(std::lround(
-                    sample.pixels[std::size_t(c * sample.height * sample.width)] * 255)));
+                    sample.input()
+                        .floats[std::size_t(c * sample.input().dims[1] * sample.input().dims[2])] *
+                    255)));
             loaded.pixels.push_back(first);
-            loaded.labels.emplace_back(sample.labels.begin(), sample.labels.end());
-            if (!sample.targets.empty()) loaded.labels.back() = sample.targets;
+            loaded.labels.emplace_back(sample.target().integers.begin(),
+                                       sample.target().integers.end());
+            if (!sample.target().doubles.empty()) loaded.labels.back() = sample.target().doubles;
         }
     }
     return loaded;
@@ -241,8 +245,9 @@ TEST_CASE("several threads load the same samples as one, from memory and from wh
                     const std::int64_t index = (first + i) % samples;
                     source->load(Split::train, index, sample);
                     const Sample& other = alone[std::size_t(index)];
-                    same += sample.pixels == other.pixels && sample.labels == other.labels &&
-                            sample.targets == other.targets;
+                    same += sample.input().floats == other.input().floats &&
+                            sample.target().integers == other.target().integers &&
+                            sample.target().doubles == other.target().doubles;
                 }
             });
         }

@@ -47,12 +47,12 @@ void read_image(const std::string& file) {
         const ImageLimits limits{channels, kMostPixels};
         decode_image(bytes, "image", limits, sample);
         const ImageHeader header = read_image_header(bytes, "image", limits);
-        if (header.height != sample.height || header.width != sample.width ||
-            sample.channels != channels || header.height * header.width > kMostPixels)
+        if (header.height != sample.input().dims[1] || header.width != sample.input().dims[2] ||
+            sample.input().dims[0] != channels || header.height * header.width > kMostPixels)
             fail("the header and the image differ");
-        if (sample.pixels.size() != std::size_t(channels * header.height * header.width))
+        if (sample.input().floats.size() != std::size_t(channels * header.height * header.width))
             fail("the image has another number of pixels");
-        for (const float pixel : sample.pixels)
+        for (const float pixel : sample.input().floats)
             if (!(pixel >= 0.0f && pixel <= 1.0f)) fail("a pixel is not in [0, 1]");
     }
 }
@@ -62,10 +62,10 @@ void read_mask(const std::string& file) {
                                               file.size());
     static Sample sample;
     const ImageHeader header = decode_mask(bytes, "mask", {1, kMostPixels}, sample);
-    if (sample.labels.size() != std::size_t(header.height * header.width) ||
+    if (sample.target().integers.size() != std::size_t(header.height * header.width) ||
         header.height * header.width > kMostPixels)
         fail("the mask has another number of pixels");
-    for (const std::int32_t number : sample.labels)
+    for (const std::int32_t number : sample.target().integers)
         if (number < 0 || number > 255) fail("a number is not in a byte");
 }
 
@@ -139,9 +139,10 @@ void load_all(const Source& source, std::int64_t classes) {
     for (const Split split : {Split::train, Split::test}) {
         for (std::int64_t i = 0; i < source.size(split); ++i) {
             source.load(split, i, sample);
-            for (const float pixel : sample.pixels)
+            for (const float pixel : sample.input().floats)
                 if (!std::isfinite(pixel)) fail("a pixel is not finite");
-            if (sample.labels.size() != 1 || sample.labels[0] < 0 || sample.labels[0] >= classes)
+            if (sample.target().integers.size() != 1 || sample.target().integers[0] < 0 ||
+                sample.target().integers[0] >= classes)
                 fail("a label is out of range");
         }
     }

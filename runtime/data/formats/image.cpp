@@ -86,11 +86,11 @@ void check_size(std::uint64_t height, std::uint64_t width, const std::string& na
 void set_pixels(Sample& sample, std::int64_t height, std::int64_t width, int stored, bool wide,
                 std::int64_t wanted, Orientation orientation) {
     const bool turned = swaps_extents(orientation);
-    sample.set_shape(wanted, turned ? width : height, turned ? height : width);
+    sample.input().set_floats(std::array{wanted, turned ? width : height, turned ? height : width});
     const Places places = places_of(orientation, height, width);
     const auto set = [&](const auto* from, float most) {
-        set_planes(sample.pixels.data(), from, height, width, std::size_t(stored), wanted, most,
-                   places);
+        set_planes(sample.input().floats.data(), from, height, width, std::size_t(stored), wanted,
+                   most, places);
     };
     if (wide) {
         set(reinterpret_cast<const std::uint16_t*>(sample.scratch.data()), 65535.0f);

@@ -42,7 +42,7 @@ struct ImageHeader {
 ImageHeader read_image_header(std::span<const std::uint8_t> bytes, const std::string& name,
                               const ImageLimits& limits);
 
-/// Sets sample.labels to the numbers of a PNG's pixels, row-major, as they are stored: of a palette
+/// Makes the target the numbers of a PNG's pixels, row-major, as they are stored: of a palette
 /// the index, of gray with up to 8 bits the value. Transparency is dropped. Other PNGs, and what is
 /// none, are a RunError, as all that decode_image refuses.
 ImageHeader decode_mask(std::span<const std::uint8_t> bytes, const std::string& name,

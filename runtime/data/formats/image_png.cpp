@@ -147,7 +147,8 @@ ImageHeader decode_numbers(std::span<const std::uint8_t> bytes, const std::strin
     if (row_bytes != width)
         throw broken(name, fmt::format("its rows have {} bytes for {} pixels", row_bytes, width));
     read_image(decoder, name, row_bytes, height, sample);
-    sample.labels.assign(sample.scratch.begin(), sample.scratch.end());
+    sample.target().dims.assign({height, width});
+    sample.target().integers.assign(sample.scratch.begin(), sample.scratch.end());
     return {height, width, palette ? 3 : 1};
 }
 

@@ -402,90 +402,78 @@ bool are_bytes(const NpyHeader& header) {
     return header.kind == NpyHeader::Kind::natural && header.item_bytes == 1;
 }
 
-void check_finite(const auto& elements, const auto& name) {
-    for (const auto value : elements)
-        if (!std::isfinite(value))
-            throw bad_file(name(), "it holds a value that is not a finite number",
-                           "correct the array: one such value spoils all weights");
-}
-
 }  // namespace
 
-void ArraySource::load_image(const Part& part, std::int64_t at, Sample& sample) const {
-    const Dims& dims = shape();
-    const Stored& input = part.inputs[0];
-    const char* const from = elements(part, 0, at, sample.packed);
-    if (are_bytes(input.header)) {
-        sample.set_bytes(dims[0], dims[1], dims[2], reinterpret_cast<const std::uint8_t*>(from));
-        return;
-    }
-    sample.fill_elements(dims[0], dims[1], dims[2], [&](auto to) {
-        convert_elements(input.header, from, input.name, to);
-        check_finite(to, [&] { return fmt::format("{}[{}]", input.name, at); });
-    });
-}
-
-void ArraySource::load_array(const Part& part, std::size_t i, std::int64_t at,
+void ArraySource::load_input(const Part& part, std::size_t i, std::int64_t at,
                              Sample& sample) const {
     const plan::Feature& wanted = expected_.inputs[i];
     const Stored& input = part.inputs[i];
-    const auto count = std::size_t(element_count(wanted.stored_dims));
+    const Dims& dims = wanted.stored_dims;
     const char* const from = elements(part, i, at, sample.packed);
     const auto name = [&] { return fmt::format("{}[{}]", input.name, at); };
-    SampleArray& array = sample.arrays[i];
+    SampleArray& array = sample.inputs[i];
     if (wanted.kind == plan::LabelKind::classes) {
-        std::vector<std::int64_t> values(count);
+        std::vector<std::int64_t> values(static_cast<std::size_t>(element_count(dims)));
         convert_elements(input.header, from, input.name, std::span<std::int64_t>(values));
-        array.integers.resize(count);
-        for (std::size_t k = 0; k < count; ++k) {
-            if (values[k] < 0 || values[k] >= wanted.classes)
+        array.dims = dims;
+        array.integers.clear();
+        for (const std::int64_t value : values) {
+            if (value < 0 || value >= wanted.classes)
                 throw bad_file(name(),
-                               fmt::format("it holds {}; the input `{}` may have 0 to {}",
-                                           values[k], wanted.name, wanted.classes - 1),
+                               fmt::format("it holds {}; the input `{}` may have 0 to {}", value,
+                                           wanted.name, wanted.classes - 1),
                                "correct the array, or give the model's input more `values`");
-            array.integers[k] = std::int32_t(values[k]);
+            array.integers.push_back(std::int32_t(value));
         }
         return;
     }
-    array.numbers.resize(count);
-    convert_elements(input.header, from, input.name, std::span<double>(array.numbers));
-    check_finite(array.numbers, name);
-    if (are_bytes(input.header))
-        for (double& number : array.numbers)
-            number /= 255;
+    const bool bytes = are_bytes(input.header);
+    if (bytes && i == 0 && image_)
+        return array.set_image({dims[0], dims[1], dims[2]},
+                               reinterpret_cast<const std::uint8_t*>(from));
+    array.fill(dims, [&](auto to) {
+        using Real = typename decltype(to)::value_type;
+        convert_elements(input.header, from, input.name, to);
+        for (Real& value : to) {
+            if (!std::isfinite(value))
+                throw bad_file(name(), "it holds a value that is not a finite number",
+                               "correct the array: one such value spoils all weights");
+            if (bytes) value /= 255;
+        }
+    });
 }
 
 void ArraySource::load_labels(const Part& part, std::int64_t at, Sample& sample) const {
     if (expected_.pixels) {
         const NpyHeader& header = part.masks.header;
-        const auto pixels = std::size_t(shape()[1] * shape()[2]);
-        sample.labels.resize(pixels);
-        sample.labels_pixels = true;
+        const std::int64_t height = shape()[1], width = shape()[2];
+        const auto pixels = std::size_t(height * width);
+        SampleArray& target = sample.target();
+        target.dims.assign({height, width});
+        target.integers.resize(pixels);
         std::vector<std::int64_t> values(pixels);
         convert_elements(
             header,
             part.masks.bytes.data() + header.begin + at * std::int64_t(pixels) * header.item_bytes,
             part.masks.name, std::span<std::int64_t>(values));
         std::transform(
-            values.begin(), values.end(), sample.labels.begin(), [&](std::int64_t value) {
+            values.begin(), values.end(), target.integers.begin(), [&](std::int64_t value) {
                 return value == expected_.ignored ? plan::kIgnoredLabel : std::int32_t(value);
             });
-        sample.fill_label = expected_.ignored ? plan::kIgnoredLabel : 0;
     } else if (expected_.kind == plan::LabelKind::classes) {
-        sample.labels.assign(1, part.labels[std::size_t(at)]);
+        sample.target().set_class(part.labels[std::size_t(at)]);
     } else if (expected_.kind != plan::LabelKind::input) {
         const auto row = part.targets.begin() + at * expected_.classes;
-        sample.targets.assign(row, row + expected_.classes);
+        sample.target().doubles.assign(row, row + expected_.classes);
     }
 }
 
 void ArraySource::load(Split split, std::int64_t index, Sample& sample) const {
     std::int64_t at = index;
     const Part& part = part_of(split, at);
-    sample.arrays.resize(part.inputs.size());
-    if (image_) load_image(part, at, sample);
-    for (std::size_t i = image_ ? 1 : 0; i < part.inputs.size(); ++i)
-        load_array(part, i, at, sample);
+    sample.inputs.resize(part.inputs.size());
+    for (std::size_t i = 0; i < part.inputs.size(); ++i)
+        load_input(part, i, at, sample);
     load_labels(part, at, sample);
 }
 

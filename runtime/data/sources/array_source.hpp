@@ -102,8 +102,7 @@ class ArraySource final : public SampleSource {
     /// The bytes of a sample of an input; `room` is for those that are read from the file.
     const char* elements(const Part& part, std::size_t i, std::int64_t sample,
                          std::vector<std::uint8_t>& room) const;
-    void load_image(const Part& part, std::int64_t at, Sample& sample) const;
-    void load_array(const Part& part, std::size_t i, std::int64_t at, Sample& sample) const;
+    void load_input(const Part& part, std::size_t i, std::int64_t at, Sample& sample) const;
     void load_labels(const Part& part, std::int64_t at, Sample& sample) const;
     void check_cache(const std::string& name, std::int64_t more) const;
     void check_counts(const std::string& path) const;

@@ -206,8 +206,8 @@ const std::uint8_t* Cifar::record(Split split, std::int64_t index) const {
 
 void Cifar::load(Split split, std::int64_t index, Sample& sample) const {
     const std::uint8_t* const bytes = record(split, index);
-    sample.set_bytes(3, kCifarSide, kCifarSide, bytes + (record_ - kPixels));
-    sample.labels.assign(1, kind_ == Kind::fine ? bytes[1] : bytes[0]);
+    sample.input().set_image({3, kCifarSide, kCifarSide}, bytes + (record_ - kPixels));
+    sample.target().set_class(kind_ == Kind::fine ? bytes[1] : bytes[0]);
 }
 
 std::int64_t Cifar::size(Split split) const {

@@ -372,8 +372,7 @@ void CsvSource::count_classes() {
 
 void CsvSource::load(Split split, std::int64_t index, Sample& sample) const {
     const Table& table = of(split);
-    const Dims& shape = form_.shape;
-    sample.fill_elements(shape[0], shape[1], shape[2], [&](auto elements) {
+    sample.input().fill(form_.shape, [&](auto elements) {
         using Real = typename decltype(elements)::value_type;
         const auto copy = [&](const auto& features) {
             const auto from = features.begin() + index * std::int64_t(elements.size());
@@ -396,10 +395,10 @@ void CsvSource::load(Split split, std::int64_t index, Sample& sample) const {
     });
     if (form_.kind == plan::LabelKind::input) return;
     if (form_.kind == plan::LabelKind::classes) {
-        sample.labels.assign(1, table.labels[std::size_t(index)]);
+        sample.target().set_class(table.labels[std::size_t(index)]);
     } else {
         const auto row = table.targets.begin() + index * form_.classes;
-        sample.targets.assign(row, row + form_.classes);
+        sample.target().doubles.assign(row, row + form_.classes);
     }
 }
 

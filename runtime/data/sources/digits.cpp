@@ -150,7 +150,7 @@ void Digits::load(Split split, std::int64_t index, Sample& sample) const {
     Rendered& rendered = split == Split::train ? train_ : test_;
     const std::span<std::uint8_t> kept(rendered.pixels.data() + index * kGlyphPixels, kGlyphPixels);
     std::atomic<State>& state = rendered.states[std::size_t(index)];
-    sample.labels.assign(1, std::int32_t(index % 10));
+    sample.target().set_class(std::int32_t(index % 10));
     State found = state.load(std::memory_order_acquire);
     if (found == State::none && state.compare_exchange_strong(found, State::in_work)) {
         render_digit(seed_, split, index, kept);
@@ -158,13 +158,13 @@ void Digits::load(Split split, std::int64_t index, Sample& sample) const {
         found = State::done;
     }
     if (found == State::done) {
-        sample.set_bytes(1, kGlyphSide, kGlyphSide, kept.data());
+        sample.input().set_image({1, kGlyphSide, kGlyphSide}, kept.data());
         return;
     }
     // Another thread is drawing it: the same pixels once more are cheaper than waiting.
     sample.scratch.resize(kGlyphPixels);
     render_digit(seed_, split, index, sample.scratch);
-    sample.set_bytes(1, kGlyphSide, kGlyphSide, sample.scratch.data());
+    sample.input().set_image({1, kGlyphSide, kGlyphSide}, sample.scratch.data());
 }
 
 std::uint64_t Digits::content_hash() const {

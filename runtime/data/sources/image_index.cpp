@@ -375,12 +375,13 @@ void ImageSource::load(Split split, std::int64_t index, Sample& sample) const {
     decode_image(bytes, name, index_->limits(), sample);
     const std::int32_t label = index_->label(split, index);
     if (!several_) {
-        sample.labels.assign(1, label);
+        sample.target().set_class(label);
         return;
     }
-    sample.targets.resize(std::size_t(index_->expected().classes));
-    for (std::size_t i = 0; i < sample.targets.size(); ++i)
-        sample.targets[i] = (std::uint32_t(label) >> i & 1) != 0 ? 1.0 : 0.0;
+    std::vector<double>& labels = sample.target().doubles;
+    labels.resize(std::size_t(index_->expected().classes));
+    for (std::size_t i = 0; i < labels.size(); ++i)
+        labels[i] = (std::uint32_t(label) >> i & 1) != 0 ? 1.0 : 0.0;
 }
 
 }  // namespace dtnn::runtime

@@ -15,7 +15,7 @@ constexpr std::uint64_t kFirstStream = 8;
 void MadeUpArrays::load(Split split, std::int64_t index, Sample& sample) const {
     namespace philox = kernels::philox;
     images_->load(split, index, sample);
-    sample.arrays.resize(inputs_.size());
+    sample.inputs.resize(inputs_.size());
     for (std::size_t i = first_; i < inputs_.size(); ++i) {
         const std::uint64_t stream = kFirstStream + 2 * i + (split == Split::train ? 0 : 1);
         const std::uint64_t key = philox::key_of(seed_, philox::Purpose::data, stream);
@@ -23,16 +23,17 @@ void MadeUpArrays::load(Split split, std::int64_t index, Sample& sample) const {
         const auto word = [&](std::size_t k) {
             return philox::block(key, std::uint64_t(index), k / 4)[k % 4];
         };
-        SampleArray& array = sample.arrays[i];
+        SampleArray& array = sample.inputs[i];
         if (inputs_[i].kind == plan::LabelKind::classes) {
             array.integers.resize(count);
             for (std::size_t k = 0; k < count; ++k)
                 array.integers[k] = std::int32_t(std::int64_t(word(k)) %
                                                  std::max<std::int64_t>(1, inputs_[i].classes));
         } else {
-            array.numbers.resize(count);
-            for (std::size_t k = 0; k < count; ++k)
-                array.numbers[k] = double(philox::uniform_float(word(k)));
+            array.fill(inputs_[i].dims, [&](auto numbers) {
+                for (std::size_t k = 0; k < count; ++k)
+                    numbers[k] = philox::uniform_float(word(k));
+            });
         }
     }
 }

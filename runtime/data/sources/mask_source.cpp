@@ -162,18 +162,17 @@ void MaskSource::load(Split split, std::int64_t index, Sample& sample) const {
     std::int64_t height = 0, width = 0;
     read_mask(split, index, sample, height, width);
     const std::int64_t place = mask_of_[split == Split::train ? 0 : 1][std::size_t(index)];
-    classes_.to_classes(sample.labels, width, masks_.name_of(split, place));
+    classes_.to_classes(sample.target().integers, width, masks_.name_of(split, place));
     const auto bytes = images_.bytes(split, index, sample.packed);
     const std::string name = images_.name_of(split, index);
     if (!images_.is_kept(split, index)) images_.check_header(bytes, name);
     decode_image(bytes, name, images_.limits(), sample);
-    sample.labels_pixels = true;
-    sample.fill_label = classes_.ignored() ? plan::kIgnoredLabel : 0;
-    if (sample.height == height && sample.width == width) return;
+    const Dims& image = sample.input().dims;
+    if (image[1] == height && image[2] == width) return;
     throw bad_file(
         masks_.name_of(split, place),
         fmt::format("the mask has {} x {} pixels (height x width), and its image {} x {}", height,
-                    width, sample.height, sample.width),
+                    width, image[1], image[2]),
         "make masks of the size of their images");
 }
 
@@ -199,7 +198,7 @@ std::int64_t MaskSource::found_classes() const {
     for (const Split split : {Split::train, Split::test}) {
         for (std::int64_t index = 0; index < size(split); index += step) {
             read_mask(split, index, sample, height, width);
-            collect_numbers(sample.labels, numbers);
+            collect_numbers(sample.target().integers, numbers);
         }
     }
     if (classes_.ignored()) numbers.erase(*classes_.ignored());
@@ -225,7 +224,7 @@ std::vector<std::int64_t> mask_numbers(const std::string& folder) {
         const std::string bytes = file.read_all(std::int64_t{1} << 28, "a mask");
         decode_mask({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()},
                     file.path(), {}, sample);
-        collect_numbers(sample.labels, numbers);
+        collect_numbers(sample.target().integers, numbers);
     }
     return {numbers.begin(), numbers.end()};
 }

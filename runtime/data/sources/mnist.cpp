@@ -46,9 +46,9 @@ Mnist::Mnist(const std::string& folder, std::int64_t train_samples, std::int64_t
 
 void Mnist::load(Split split, std::int64_t index, Sample& sample) const {
     const Files& files = of(split);
-    sample.set_bytes(1, kMnistSide, kMnistSide,
-                     files.images.data() + index * kMnistSide * kMnistSide);
-    sample.labels.assign(1, files.labels.data()[index]);
+    sample.input().set_image({1, kMnistSide, kMnistSide},
+                             files.images.data() + index * kMnistSide * kMnistSide);
+    sample.target().set_class(files.labels.data()[index]);
 }
 
 std::int64_t Mnist::size(Split split) const {

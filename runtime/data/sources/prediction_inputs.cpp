@@ -268,11 +268,11 @@ void PredictionInputs::load_elements(const Part& part, std::int64_t index, Sampl
     const char* const from = part.array.bytes.data() + header.begin +
                              (index - part.first) * element_count(part.shape) * header.item_bytes;
     if (header.kind == NpyHeader::Kind::natural && header.item_bytes == 1) {
-        sample.set_bytes(part.shape[0], part.shape[1], part.shape[2],
-                         reinterpret_cast<const std::uint8_t*>(from));
+        sample.input().set_image({part.shape[0], part.shape[1], part.shape[2]},
+                                 reinterpret_cast<const std::uint8_t*>(from));
         return;
     }
-    sample.fill_elements(part.shape[0], part.shape[1], part.shape[2], [&](auto elements) {
+    sample.input().fill(part.shape, [&](auto elements) {
         convert_elements(header, from, part.array.name, elements);
         for (const auto value : elements) {
             if (std::isfinite(value)) continue;
@@ -315,8 +315,10 @@ void PredictionInputs::load(Split, std::int64_t index, Sample& sample) const {
     }
     if (dataset_.target().kind == plan::LabelKind::input) return;
     const bool classes = dataset_.target().kind == plan::LabelKind::classes;
-    sample.labels.assign(classes ? std::size_t(element_count(dataset_.target().dims)) : 0, 0);
-    sample.targets.assign(classes ? 0 : std::size_t(dataset_.target().classes), 0.0);
+    if (classes)
+        sample.target().integers.assign(std::size_t(element_count(dataset_.target().dims)), 0);
+    else
+        sample.target().doubles.assign(std::size_t(dataset_.target().classes), 0.0);
 }
 
 }  // namespace dtnn::runtime

@@ -31,10 +31,12 @@ Synthetic::Synthetic(Dims shape, std::int64_t classes, Dims label_shape, std::ui
       kind_(kind) {}
 
 void Synthetic::load(Split split, std::int64_t index, Sample& sample) const {
-    sample.set_shape(shape_[0], shape_[1], shape_[2]);
-    sample.labels.resize(label_shape_.empty() ? 1 : std::size_t(element_count(label_shape_)));
-    std::vector<float>& pixels = sample.pixels;
-    std::vector<std::int32_t>& labels = sample.labels;
+    sample.input().set_floats(shape_);
+    SampleArray& target = sample.target();
+    target.dims = label_shape_;
+    target.integers.resize(std::size_t(element_count(label_shape_)));
+    std::vector<float>& pixels = sample.input().floats;
+    std::vector<std::int32_t>& labels = target.integers;
     const std::uint64_t pattern_key = philox::key_of(seed_, philox::Purpose::data, kPatternStream);
     const std::uint64_t key = philox::key_of(seed_, philox::Purpose::data,
                                              split == Split::train ? kTrainStream : kTestStream);
@@ -49,17 +51,11 @@ void Synthetic::load(Split split, std::int64_t index, Sample& sample) const {
                 lights[cell] = philox::uniform_float(cells[cell]);
             return lights;
         });
-        if (kind_ == plan::LabelKind::classes) return;
-        if (kind_ == plan::LabelKind::input) {
-            labels.clear();
-            return;
-        }
-        sample.targets.assign(std::size_t(classes_), 0.0);
-        sample.targets[std::size_t(labels[0])] = 1.0;
-        labels.clear();
+        if (kind_ == plan::LabelKind::classes || kind_ == plan::LabelKind::input) return;
+        target.doubles.assign(std::size_t(classes_), 0.0);
+        target.doubles[std::size_t(labels[0])] = 1.0;
         return;
     }
-    sample.labels_pixels = true;
     const std::int64_t height = shape_[1], width = shape_[2];
     const std::uint64_t class_key = philox::key_of(
         seed_, philox::Purpose::data, split == Split::train ? kTrainClassStream : kTestClassStream);

@@ -50,7 +50,7 @@ void WithValidation::load(Split split, std::int64_t index, Sample& sample) const
     }
     held_->load(Split::train, at, sample);
     if (class_of_.empty()) return;
-    for (std::int32_t& label : sample.labels)
+    for (std::int32_t& label : sample.target().integers)
         label = class_of_[std::size_t(label)];
 }
 

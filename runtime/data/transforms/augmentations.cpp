@@ -18,13 +18,17 @@ namespace {
 class Flip final : public SampleStep {
   public:
     explicit Flip(const ComponentFields&) {}
-    void apply(Sample& sample, SampleScratch&, Draws&) const override { flip_horizontal(sample); }
+    void apply(const ImageView& image, SampleScratch&, Draws&) const override {
+        flip_horizontal(image);
+    }
 };
 
 class VerticalFlip final : public SampleStep {
   public:
     explicit VerticalFlip(const ComponentFields&) {}
-    void apply(Sample& sample, SampleScratch&, Draws&) const override { flip_vertical(sample); }
+    void apply(const ImageView& image, SampleScratch&, Draws&) const override {
+        flip_vertical(image);
+    }
 };
 
 /// A window of the sample's own size, or of `size`, somewhere in the sample with `padding` pixels
@@ -36,20 +40,20 @@ class RandomCrop final : public SampleStep {
           fill_(float(fields.real("fill", 0, 1))) {
         if (fields.has("size")) size_ = size_of(fields);
     }
-    void apply(Sample& sample, SampleScratch& scratch, Draws& draws) const override {
-        Window window{0, 0, size_.empty() ? sample.height : size_[0],
-                      size_.empty() ? sample.width : size_[1]};
-        window.top = place(sample.height, window.height, padding_[0], draws);
-        window.left = place(sample.width, window.width, padding_[1], draws);
-        crop(sample, window, fill_, scratch.spare);
-        replace_pixels(sample, scratch);
+    void apply(const ImageView& image, SampleScratch& scratch, Draws& draws) const override {
+        Window window{0, 0, size_.empty() ? image.height() : size_[0],
+                      size_.empty() ? image.width() : size_[1]};
+        window.top = place(image.height(), window.height, padding_[0], draws);
+        window.left = place(image.width(), window.width, padding_[1], draws);
+        crop(image, window, fill_, scratch.spare);
+        image.swap(scratch.spare);
     }
-    void apply_plain(Sample& sample, SampleScratch& scratch) const override {
+    void apply_plain(const ImageView& image, SampleScratch& scratch) const override {
         if (size_.empty()) return;
-        crop(sample,
-             {(sample.height - size_[0]) / 2, (sample.width - size_[1]) / 2, size_[0], size_[1]},
+        crop(image,
+             {(image.height() - size_[0]) / 2, (image.width() - size_[1]) / 2, size_[0], size_[1]},
              fill_, scratch.spare);
-        replace_pixels(sample, scratch);
+        image.swap(scratch.spare);
     }
 
   private:
@@ -67,7 +71,7 @@ class RandomCrop final : public SampleStep {
     float fill_;
 };
 
-/// A part of the sample, of random area and aspect ratio, brought to the size (torchvision's
+/// A part of the image, of random area and aspect ratio, brought to the size (torchvision's
 /// RandomResizedCrop).
 class RandomResizedCrop final : public SampleStep {
   public:
@@ -77,49 +81,49 @@ class RandomResizedCrop final : public SampleStep {
           antialias_(fields.flag("antialias")) {
         if (fields.has("size")) size_ = size_of(fields);
     }
-    void apply(Sample& sample, SampleScratch& scratch, Draws& draws) const override {
-        const std::int64_t height = size_.empty() ? sample.height : size_[0];
-        const std::int64_t width = size_.empty() ? sample.width : size_[1];
-        resize(sample, window(sample, draws), height, width, antialias_, scratch.resize,
+    void apply(const ImageView& image, SampleScratch& scratch, Draws& draws) const override {
+        const std::int64_t height = size_.empty() ? image.height() : size_[0];
+        const std::int64_t width = size_.empty() ? image.width() : size_[1];
+        resize(image, window(image, draws), height, width, antialias_, scratch.resize,
                scratch.spare);
-        replace_pixels(sample, scratch);
+        image.swap(scratch.spare);
     }
-    void apply_plain(Sample& sample, SampleScratch& scratch) const override {
+    void apply_plain(const ImageView& image, SampleScratch& scratch) const override {
         if (size_.empty()) return;
         const double ratio = double(size_[1]) / double(size_[0]);
-        resize(sample, middle(sample, ratio, ratio), size_[0], size_[1], antialias_, scratch.resize,
+        resize(image, middle(image, ratio, ratio), size_[0], size_[1], antialias_, scratch.resize,
                scratch.spare);
-        replace_pixels(sample, scratch);
+        image.swap(scratch.spare);
     }
 
   private:
-    Window window(const Sample& sample, Draws& draws) const {
-        const double area = double(sample.height) * double(sample.width);
+    Window window(const ImageView& image, Draws& draws) const {
+        const double area = double(image.height()) * double(image.width());
         for (int attempt = 0; attempt < 10; ++attempt) {
             const double wanted = area * draws.between(area_[0], area_[1]);
             const double ratio = std::exp(draws.between(std::log(ratio_[0]), std::log(ratio_[1])));
             Window part;
             part.width = std::llround(std::sqrt(wanted * ratio));
             part.height = std::llround(std::sqrt(wanted / ratio));
-            if (part.width < 1 || part.width > sample.width || part.height < 1 ||
-                part.height > sample.height)
+            if (part.width < 1 || part.width > image.width() || part.height < 1 ||
+                part.height > image.height())
                 continue;
-            part.top = draws.below(sample.height - part.height + 1);
-            part.left = draws.below(sample.width - part.width + 1);
+            part.top = draws.below(image.height() - part.height + 1);
+            part.left = draws.below(image.width() - part.width + 1);
             return part;
         }
-        return middle(sample, ratio_[0], ratio_[1]);
+        return middle(image, ratio_[0], ratio_[1]);
     }
     /// The largest part in the middle whose width is between so many times its height.
-    static Window middle(const Sample& sample, double least, double greatest) {
-        Window part{0, 0, sample.height, sample.width};
-        const double ratio = double(sample.width) / double(sample.height);
+    static Window middle(const ImageView& image, double least, double greatest) {
+        Window part{0, 0, image.height(), image.width()};
+        const double ratio = double(image.width()) / double(image.height());
         if (ratio < least)
-            part.height = at_most(double(sample.width) / least, sample.height);
+            part.height = at_most(double(image.width()) / least, image.height());
         else if (ratio > greatest)
-            part.width = at_most(double(sample.height) * greatest, sample.width);
-        part.top = (sample.height - part.height) / 2;
-        part.left = (sample.width - part.width) / 2;
+            part.width = at_most(double(image.height()) * greatest, image.width());
+        part.top = (image.height() - part.height) / 2;
+        part.left = (image.width() - part.width) / 2;
         return part;
     }
     static std::int64_t at_most(double extent, std::int64_t most) {
@@ -137,9 +141,9 @@ class Rotation final : public SampleStep {
   public:
     explicit Rotation(const ComponentFields& fields)
         : degrees_(fields.real("degrees", 0, 180)), fill_(float(fields.real("fill", 0, 1))) {}
-    void apply(Sample& sample, SampleScratch& scratch, Draws& draws) const override {
-        rotate(sample, draws.between(-degrees_, degrees_), fill_, scratch.spare);
-        replace_pixels(sample, scratch);
+    void apply(const ImageView& image, SampleScratch& scratch, Draws& draws) const override {
+        rotate(image, draws.between(-degrees_, degrees_), fill_, scratch.spare);
+        image.swap(scratch.spare);
     }
 
   private:
@@ -148,30 +152,30 @@ class Rotation final : public SampleStep {
 };
 
 /// One of the changes of colour, by a factor between 1 - amount and 1 + amount.
-template <void (*change)(Sample&, float)>
+template <void (*change)(const ImageView&, float)>
 class Colour final : public SampleStep {
   public:
     explicit Colour(const ComponentFields& fields) : amount_(fields.real("amount", 0, 100)) {}
-    void apply(Sample& sample, SampleScratch&, Draws& draws) const override {
-        change(sample, float(draws.between(std::max(0.0, 1 - amount_), 1 + amount_)));
+    void apply(const ImageView& image, SampleScratch&, Draws& draws) const override {
+        change(image, float(draws.between(std::max(0.0, 1 - amount_), 1 + amount_)));
     }
 
   private:
     double amount_;
 };
 
-/// A rectangle about a pixel of the sample, cut off at the edges (DeVries and Taylor).
+/// A rectangle about a pixel of the image, cut off at the edges (DeVries and Taylor).
 class Cutout final : public SampleStep {
   public:
     explicit Cutout(const ComponentFields& fields)
         : size_(size_of(fields)), fill_(float(fields.real("fill", 0, 1))) {}
-    void apply(Sample& sample, SampleScratch&, Draws& draws) const override {
-        const auto [top, bottom] = part(sample.height, size_[0], draws);
-        const auto [left, right] = part(sample.width, size_[1], draws);
-        for (std::int64_t channel = 0; channel < sample.channels; ++channel) {
+    void apply(const ImageView& image, SampleScratch&, Draws& draws) const override {
+        const auto [top, bottom] = part(image.height(), size_[0], draws);
+        const auto [left, right] = part(image.width(), size_[1], draws);
+        for (std::int64_t channel = 0; channel < image.channels(); ++channel) {
             for (std::int64_t y = top; y < bottom; ++y) {
                 float* const row =
-                    sample.pixels.data() + (channel * sample.height + y) * sample.width;
+                    image.pixels().data() + (channel * image.height() + y) * image.width();
                 std::fill(row + left, row + right, fill_);
             }
         }
@@ -193,11 +197,11 @@ class Sometimes final : public SampleStep {
   public:
     Sometimes(double probability, std::unique_ptr<SampleStep> step)
         : probability_(probability), step_(std::move(step)) {}
-    void apply(Sample& sample, SampleScratch& scratch, Draws& draws) const override {
-        if (draws.happens(probability_)) step_->apply(sample, scratch, draws);
+    void apply(const ImageView& image, SampleScratch& scratch, Draws& draws) const override {
+        if (draws.happens(probability_)) step_->apply(image, scratch, draws);
     }
-    void apply_plain(Sample& sample, SampleScratch& scratch) const override {
-        step_->apply_plain(sample, scratch);
+    void apply_plain(const ImageView& image, SampleScratch& scratch) const override {
+        step_->apply_plain(image, scratch);
     }
 
   private:

@@ -15,36 +15,36 @@ float within(float value) {
 
 }  // namespace
 
-void to_gray(Sample& sample) {
-    if (sample.channels != 3) return;
-    const std::size_t plane = sample.pixels.size() / 3;
-    float* const pixels = sample.pixels.data();
+void to_gray(const ImageView& image) {
+    if (image.channels() != 3) return;
+    const std::size_t plane = image.pixels().size() / 3;
+    float* const pixels = image.pixels().data();
     for (std::size_t i = 0; i < plane; ++i)
         pixels[i] = gray(pixels[i], pixels[i + plane], pixels[i + 2 * plane]);
-    sample.set_shape(1, sample.height, sample.width);
+    image.set_shape(1, image.height(), image.width());
 }
 
-void change_brightness(Sample& sample, float factor) {
-    for (float& pixel : sample.pixels)
+void change_brightness(const ImageView& image, float factor) {
+    for (float& pixel : image.pixels())
         pixel = within(factor * pixel);
 }
 
-void change_contrast(Sample& sample, float factor) {
-    const std::size_t plane = sample.pixels.size() / std::size_t(sample.channels);
-    const float* const pixels = sample.pixels.data();
+void change_contrast(const ImageView& image, float factor) {
+    const std::size_t plane = image.pixels().size() / std::size_t(image.channels());
+    const float* const pixels = image.pixels().data();
+    const bool coloured = image.channels() == 3;
     double sum = 0;
     for (std::size_t i = 0; i < plane; ++i)
-        sum +=
-            double(sample.channels == 3 ? gray(pixels[i], pixels[i + plane], pixels[i + 2 * plane])
-                                        : pixels[i]);
+        sum += double(coloured ? gray(pixels[i], pixels[i + plane], pixels[i + 2 * plane])
+                               : pixels[i]);
     const float other = (1 - factor) * float(sum / double(plane));
-    for (float& pixel : sample.pixels)
+    for (float& pixel : image.pixels())
         pixel = within(factor * pixel + other);
 }
 
-void change_saturation(Sample& sample, float factor) {
-    const std::size_t plane = sample.pixels.size() / 3;
-    float* const pixels = sample.pixels.data();
+void change_saturation(const ImageView& image, float factor) {
+    const std::size_t plane = image.pixels().size() / 3;
+    float* const pixels = image.pixels().data();
     for (std::size_t i = 0; i < plane; ++i) {
         float& red = pixels[i];
         float& green = pixels[i + plane];

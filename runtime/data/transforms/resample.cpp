@@ -34,9 +34,9 @@ void Taps::set(std::int64_t extent, std::int64_t size, bool antialias) {
     }
 }
 
-void resize(const Sample& from, const Window& window, std::int64_t height, std::int64_t width,
-            bool antialias, ResizeScratch& scratch, Sample& to) {
-    to.set_shape(from.channels, height, width);
+void resize(const ImageView& from, const Window& window, std::int64_t height, std::int64_t width,
+            bool antialias, ResizeScratch& scratch, const ImageView& to) {
+    to.set_shape(from.channels(), height, width);
     move_labels(from, to, [&](std::int64_t y, std::int64_t x) {
         // The pixel that the middle of the new one lies in.
         return std::pair{window.top + (2 * y + 1) * window.height / (2 * height),
@@ -46,16 +46,17 @@ void resize(const Sample& from, const Window& window, std::int64_t height, std::
     scratch.columns.set(window.width, width, antialias);
     scratch.row.resize(std::size_t(window.width));
     float* const row = scratch.row.data();
-    float* result = to.pixels.data();
-    for (std::int64_t channel = 0; channel < from.channels; ++channel) {
-        const float* const plane =
-            from.pixels.data() + (channel * from.height + window.top) * from.width + window.left;
+    float* result = to.pixels().data();
+    for (std::int64_t channel = 0; channel < from.channels(); ++channel) {
+        const float* const plane = from.pixels().data() +
+                                   (channel * from.height() + window.top) * from.width() +
+                                   window.left;
         for (std::int64_t y = 0; y < height; ++y) {
             // Along the columns first: one row of the source's width at a time.
             const Taps::Tap rows = scratch.rows[y];
             std::fill_n(row, window.width, 0.0f);
             for (std::int64_t i = 0; i < rows.count; ++i) {
-                const float* const source = plane + (rows.first + i) * from.width;
+                const float* const source = plane + (rows.first + i) * from.width();
                 const float weight = rows.weights[i];
                 for (std::int64_t x = 0; x < window.width; ++x)
                     row[x] += weight * source[x];
@@ -71,11 +72,12 @@ void resize(const Sample& from, const Window& window, std::int64_t height, std::
     }
 }
 
-void rotate(const Sample& from, double degrees, float fill, Sample& to) {
-    to.set_shape(from.channels, from.height, from.width);
+void rotate(const ImageView& from, double degrees, float fill, const ImageView& to) {
+    to.set_shape(from.channels(), from.height(), from.width());
     const double radians = degrees * std::numbers::pi / 180;
     const auto cosine = float(std::cos(radians)), sine = float(std::sin(radians));
-    const std::int64_t height = from.height, width = from.width, plane = height * width;
+    const std::int64_t height = from.height(), width = from.width(), plane = height * width;
+    float* const result = to.pixels().data();
     const float middle_x = float(width - 1) / 2, middle_y = float(height - 1) / 2;
     // The place of a pixel before: row and column. Rows count downwards.
     const auto before = [&](std::int64_t y, std::int64_t x) {
@@ -97,14 +99,13 @@ void rotate(const Sample& from, double degrees, float fill, Sample& to) {
                 const bool inside = row >= 0 && row < height && column >= 0 && column < width;
                 return inside ? values[row * width + column] : fill;
             };
-            for (std::int64_t channel = 0; channel < from.channels; ++channel) {
-                const float* const values = from.pixels.data() + channel * plane;
+            for (std::int64_t channel = 0; channel < from.channels(); ++channel) {
+                const float* const values = from.pixels().data() + channel * plane;
                 const float upper = (1 - share_x) * pixel(values, top, left) +
                                     share_x * pixel(values, top, left + 1);
                 const float lower = (1 - share_x) * pixel(values, top + 1, left) +
                                     share_x * pixel(values, top + 1, left + 1);
-                to.pixels[std::size_t(channel * plane + y * width + x)] =
-                    (1 - share_y) * upper + share_y * lower;
+                result[channel * plane + y * width + x] = (1 - share_y) * upper + share_y * lower;
             }
         }
     }

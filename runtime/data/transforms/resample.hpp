@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/data/sample_source.hpp"
 #include "runtime/data/transforms/geometry.hpp"
+#include "runtime/data/transforms/image_view.hpp"
 
 namespace dtnn::runtime {
 
@@ -49,11 +49,11 @@ struct ResizeScratch {
 };
 
 /// `to` becomes the window of `from` (within it), height x width pixels large.
-void resize(const Sample& from, const Window& window, std::int64_t height, std::int64_t width,
-            bool antialias, ResizeScratch& scratch, Sample& to);
+void resize(const ImageView& from, const Window& window, std::int64_t height, std::int64_t width,
+            bool antialias, ResizeScratch& scratch, const ImageView& to);
 
 /// `to` becomes `from`, turned counter-clockwise about its centre, by bilinear interpolation, with
 /// `fill` for every pixel outside (torchvision's rotate, without expansion).
-void rotate(const Sample& from, double degrees, float fill, Sample& to);
+void rotate(const ImageView& from, double degrees, float fill, const ImageView& to);
 
 }  // namespace dtnn::runtime

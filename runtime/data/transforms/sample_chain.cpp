@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "plan/normalization.hpp"
+#include "plan/rules/ignored_labels.hpp"
 #include "runtime/base/component_fields.hpp"
 #include "runtime/base/run_error.hpp"
 
@@ -44,7 +45,8 @@ Normalization normalization_of(const plan::Component& component, std::int64_t ch
     return result;
 }
 
-SampleChain::SampleChain(const plan::Plan& plan) {
+SampleChain::SampleChain(const plan::Plan& plan)
+    : fill_label_(plan::ignored_value(plan.dataset) ? plan::kIgnoredLabel : 0) {
     for (const plan::Component& one : plan.dataset.transforms) {
         if (auto step = make_transform(one)) {
             transforms_.push_back(std::move(step));
@@ -62,20 +64,20 @@ SampleChain::SampleChain(const plan::Plan& plan) {
 void SampleChain::transform(Sample& sample, SampleScratch& scratch) const {
     for (const auto& step : transforms_) {
         Draws none(0, {});
-        step->apply(sample, scratch, none);
+        step->apply({sample, fill_label_}, scratch, none);
     }
 }
 
 void SampleChain::augment(Sample& sample, SampleScratch& scratch, const Sighting& sighting) const {
     for (const Augmentation& one : augmentations_) {
         Draws draws(one.key, sighting);
-        one.step->apply(sample, scratch, draws);
+        one.step->apply({sample, fill_label_}, scratch, draws);
     }
 }
 
 void SampleChain::leave_plain(Sample& sample, SampleScratch& scratch) const {
     for (const Augmentation& one : augmentations_)
-        one.step->apply_plain(sample, scratch);
+        one.step->apply_plain({sample, fill_label_}, scratch);
 }
 
 }  // namespace dtnn::runtime

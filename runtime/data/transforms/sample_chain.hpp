@@ -51,6 +51,7 @@ class SampleChain {
     std::vector<std::unique_ptr<SampleStep>> transforms_;
     std::vector<Augmentation> augmentations_;
     std::vector<Normalization> normalizations_;
+    std::int32_t fill_label_;  ///< of pixels that steps make
 };
 
 }  // namespace dtnn::runtime

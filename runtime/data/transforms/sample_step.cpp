@@ -3,20 +3,10 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <utility>
 
 #include "runtime/base/run_error.hpp"
 
 namespace dtnn::runtime {
-
-void replace_pixels(Sample& sample, SampleScratch& scratch) {
-    std::swap(sample.channels, scratch.spare.channels);
-    std::swap(sample.height, scratch.spare.height);
-    std::swap(sample.width, scratch.spare.width);
-    std::swap(sample.pixels, scratch.spare.pixels);
-    // Steps have written the labels where pixels have some.
-    if (sample.labels_pixels) std::swap(sample.labels, scratch.spare.labels);
-}
 
 std::vector<std::int64_t> size_of(const ComponentFields& fields) {
     return fields.wholes("size", 2, 1, kMostExtent);

@@ -1,7 +1,7 @@
 #pragma once
 /// Transforms and augmentations of samples, made from a plan's components.
 ///
-/// A transform is a pure function of the sample; an augmentation of the sample and of the numbers
+/// A transform is a pure function of the image; an augmentation of the image and of the numbers
 /// that it draws, which depend on seed, epoch, sample and occurrence only (draws.hpp). So the same
 /// batch comes out for any number of workers, and in a run that was resumed.
 
@@ -13,13 +13,13 @@
 
 #include "plan/plan.hpp"
 #include "runtime/base/component_fields.hpp"
-#include "runtime/data/sample_source.hpp"
 #include "runtime/data/transforms/draws.hpp"
+#include "runtime/data/transforms/image_view.hpp"
 #include "runtime/data/transforms/resample.hpp"
 
 namespace dtnn::runtime {
 
-/// The memory that steps write to besides the sample; each worker has one.
+/// The memory that steps write to besides the image; each worker has one.
 struct SampleScratch {
     Sample spare;
     ResizeScratch resize;
@@ -28,17 +28,14 @@ struct SampleScratch {
 class SampleStep {
   public:
     virtual ~SampleStep() = default;
-    /// Changes `sample` in place, or writes its pixels to the spare one and lets the two change
-    /// places (replace_pixels). Called by several threads at once. A sample that it cannot work on
+    /// Changes `image` in place, or makes another in `scratch.spare` and lets the two change places
+    /// (ImageView::swap). Called by several threads at once. A sample that it cannot work on
     /// is a RunError whose fact goes on from the sample's name: "is 3x20x20, ...".
-    virtual void apply(Sample& sample, SampleScratch& scratch, Draws& draws) const = 0;
+    virtual void apply(const ImageView& image, SampleScratch& scratch, Draws& draws) const = 0;
     /// The part of an augmentation that samples go through which are evaluated, not trained on.
     /// Only those that make another size do something, so that both kinds of samples have it.
-    virtual void apply_plain(Sample&, SampleScratch&) const {}
+    virtual void apply_plain(const ImageView&, SampleScratch&) const {}
 };
-
-/// `sample` takes shape and pixels of the spare one, which gets those that it had.
-void replace_pixels(Sample& sample, SampleScratch& scratch);
 
 /// The bounds of fields, as the compiler's table has them
 /// (compiler/frontend/tables/transform_table.cpp).

@@ -18,13 +18,13 @@ namespace dtnn::runtime {
 namespace {
 
 /// The window must lie within the sample: the sizes of files are known when they are read.
-void require_within(const Sample& sample, const Window& window, const char* step) {
-    if (window.top >= 0 && window.left >= 0 && window.top + window.height <= sample.height &&
-        window.left + window.width <= sample.width)
+void require_within(const ImageView& image, const Window& window, const char* step) {
+    if (window.top >= 0 && window.left >= 0 && window.top + window.height <= image.height() &&
+        window.left + window.width <= image.width())
         return;
     throw RunError(Exit::failed,
                    fmt::format("is {}x{}x{}, from which {} cannot take {}x{} pixels from {},{} on",
-                               sample.channels, sample.height, sample.width, step, window.height,
+                               image.channels(), image.height(), image.width(), step, window.height,
                                window.width, window.top, window.left),
                    fmt::format("put a resize before {} in the dataset's transforms", step));
 }
@@ -37,19 +37,19 @@ class Resize final : public SampleStep {
         else
             shorter_ = fields.whole("shorter", 1, kMostExtent);
     }
-    void apply(Sample& sample, SampleScratch& scratch, Draws&) const override {
+    void apply(const ImageView& image, SampleScratch& scratch, Draws&) const override {
         std::int64_t height = 0, width = 0;
         if (!size_.empty()) {
             height = size_[0], width = size_[1];
-        } else if (sample.height <= sample.width) {
-            height = shorter_, width = longer(sample.width, sample.height);
+        } else if (image.height() <= image.width()) {
+            height = shorter_, width = longer(image.width(), image.height());
         } else {
-            width = shorter_, height = longer(sample.height, sample.width);
+            width = shorter_, height = longer(image.height(), image.width());
         }
-        if (height == sample.height && width == sample.width) return;
-        resize(sample, {0, 0, sample.height, sample.width}, height, width, antialias_,
+        if (height == image.height() && width == image.width()) return;
+        resize(image, {0, 0, image.height(), image.width()}, height, width, antialias_,
                scratch.resize, scratch.spare);
-        replace_pixels(sample, scratch);
+        image.swap(scratch.spare);
     }
 
   private:
@@ -69,11 +69,11 @@ class Crop final : public SampleStep {
         : top_(fields.whole("top", 0, kMostExtent)),
           left_(fields.whole("left", 0, kMostExtent)),
           size_(size_of(fields)) {}
-    void apply(Sample& sample, SampleScratch& scratch, Draws&) const override {
+    void apply(const ImageView& image, SampleScratch& scratch, Draws&) const override {
         const Window window{top_, left_, size_[0], size_[1]};
-        require_within(sample, window, "crop");
-        crop(sample, window, 0, scratch.spare);
-        replace_pixels(sample, scratch);
+        require_within(image, window, "crop");
+        crop(image, window, 0, scratch.spare);
+        image.swap(scratch.spare);
     }
 
   private:
@@ -90,15 +90,15 @@ class CentreCrop final : public SampleStep {
         else
             share_ = fields.real("share", kPositive, 1);
     }
-    void apply(Sample& sample, SampleScratch& scratch, Draws&) const override {
+    void apply(const ImageView& image, SampleScratch& scratch, Draws&) const override {
         Window window;
-        window.height = size_.empty() ? part(sample.height) : size_[0];
-        window.width = size_.empty() ? part(sample.width) : size_[1];
-        window.top = (sample.height - window.height) / 2;
-        window.left = (sample.width - window.width) / 2;
-        require_within(sample, window, "centre_crop");
-        crop(sample, window, 0, scratch.spare);
-        replace_pixels(sample, scratch);
+        window.height = size_.empty() ? part(image.height()) : size_[0];
+        window.width = size_.empty() ? part(image.width()) : size_[1];
+        window.top = (image.height() - window.height) / 2;
+        window.left = (image.width() - window.width) / 2;
+        require_within(image, window, "centre_crop");
+        crop(image, window, 0, scratch.spare);
+        image.swap(scratch.spare);
     }
 
   private:
@@ -113,7 +113,7 @@ class CentreCrop final : public SampleStep {
 class ToGray final : public SampleStep {
   public:
     explicit ToGray(const ComponentFields&) {}
-    void apply(Sample& sample, SampleScratch&, Draws&) const override { to_gray(sample); }
+    void apply(const ImageView& image, SampleScratch&, Draws&) const override { to_gray(image); }
 };
 
 constexpr std::array kTransforms = {

@@ -24,20 +24,20 @@ Json cases() {
 
 Sample sample_of(const Json& shape, const Json& pixels) {
     Sample sample;
-    sample.set_shape(shape[0], shape[1], shape[2]);
-    REQUIRE(pixels.size() == sample.pixels.size());
+    sample.input().set_floats(std::array<std::int64_t, 3>{shape[0], shape[1], shape[2]});
+    REQUIRE(pixels.size() == sample.input().floats.size());
     for (std::size_t i = 0; i < pixels.size(); ++i)
-        sample.pixels[i] = pixels[i];
+        sample.input().floats[i] = pixels[i];
     return sample;
 }
 
 /// The sample that our function makes of it; empty for a function that is unknown.
-Sample ours(const std::string& step, const Json& fields, const Sample& before) {
+Sample ours(const std::string& step, const Json& fields, Sample before) {
     Sample after = before;
     ResizeScratch scratch;
     if (step == "resize") {
-        resize(before, {0, 0, before.height, before.width}, fields["size"][0], fields["size"][1],
-               fields["antialias"], scratch, after);
+        resize(before, {0, 0, before.input().dims[1], before.input().dims[2]}, fields["size"][0],
+               fields["size"][1], fields["antialias"], scratch, after);
     } else if (step == "rotate") {
         rotate(before, fields["degrees"], fields["fill"], after);
     } else if (step == "crop") {
@@ -73,13 +73,14 @@ TEST_CASE("functions of samples agree with PyTorch, NumPy and Pillow") {
         const Sample after =
             ours(one["step"], one["fields"], sample_of(one["before_shape"], one["before"]));
         const Sample expected = sample_of(one["after_shape"], one["after"]);
-        CHECK(after.channels == expected.channels);
-        CHECK(after.height == expected.height);
-        CHECK(after.width == expected.width);
-        REQUIRE(after.pixels.size() == expected.pixels.size());
+        CHECK(after.input().dims[0] == expected.input().dims[0]);
+        CHECK(after.input().dims[1] == expected.input().dims[1]);
+        CHECK(after.input().dims[2] == expected.input().dims[2]);
+        REQUIRE(after.input().floats.size() == expected.input().floats.size());
         double worst = 0;
-        for (std::size_t i = 0; i < after.pixels.size(); ++i)
-            worst = std::max(worst, std::abs(double(after.pixels[i]) - double(expected.pixels[i])));
+        for (std::size_t i = 0; i < after.input().floats.size(); ++i)
+            worst = std::max(worst, std::abs(double(after.input().floats[i]) -
+                                             double(expected.input().floats[i])));
         CHECK(worst <= one["tolerance"].get<double>());
     }
 }

@@ -50,16 +50,16 @@ void check_ten(const Cifar& cifar) {
     Sample sample;
     for (std::int64_t i = 0; i < 10; ++i) {
         cifar.load(Split::train, i, sample);
-        CHECK(sample.channels == 3);
-        CHECK(sample.pixels.size() == 3072);
+        CHECK(sample.input().dims[0] == 3);
+        CHECK(sample.input().floats.size() == 3072);
         const auto byte = 10 * (i / 2 + 1) + i % 2;
-        CHECK(sample.pixels[0] == float(byte) / 255.0f);
-        CHECK(sample.labels == std::vector<std::int32_t>{std::int32_t(i % 2)});
-        seen.insert(sample.pixels[3071]);
+        CHECK(sample.input().floats[0] == float(byte) / 255.0f);
+        CHECK(sample.target().integers == std::vector<std::int32_t>{std::int32_t(i % 2)});
+        seen.insert(sample.input().floats[3071]);
     }
     CHECK(seen.size() == 10);  // every file was read, none twice
     cifar.load(Split::test, 2, sample);
-    CHECK(sample.pixels[0] == 102.0f / 255.0f);
+    CHECK(sample.input().floats[0] == 102.0f / 255.0f);
 }
 
 }  // namespace
@@ -89,12 +89,12 @@ TEST_CASE("cifar100 has two labels, of which the dataset names one") {
     Sample sample;
     const Cifar fine(Cifar::Kind::fine, folder.path(), 5, 4);
     fine.load(Split::train, 3, sample);
-    CHECK(sample.labels[0] == 4);
-    CHECK(sample.pixels[0] == 3.0f / 255.0f);
+    CHECK(sample.target().integers[0] == 4);
+    CHECK(sample.input().floats[0] == 3.0f / 255.0f);
     CHECK(fine.class_names().empty());
     const Cifar coarse(Cifar::Kind::coarse, folder.path(), 5, 4);
     coarse.load(Split::train, 3, sample);
-    CHECK(sample.labels[0] == 3);
+    CHECK(sample.target().integers[0] == 3);
     CHECK(coarse.resident_bytes() == 9 * 3074);
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("threads load the same samples as one") {
             Sample sample;
             for (std::size_t i = 0; i < 64; ++i) {
                 digits.load(Split::train, std::int64_t(i), sample);
-                got[t * 64 + i] = sample.pixels;
+                got[t * 64 + i] = sample.input().floats;
             }
         });
     }
@@ -117,7 +117,7 @@ TEST_CASE("threads load the same samples as one") {
     Sample sample;
     for (std::size_t i = 0; i < got.size(); ++i) {
         alone.load(Split::train, std::int64_t(i % 64), sample);
-        CHECK(got[i] == sample.pixels);
+        CHECK(got[i] == sample.input().floats);
     }
     CHECK(digits.content_hash() == alone.content_hash());
     CHECK(digits.content_hash() != Digits(4, 64, 8).content_hash());

@@ -125,9 +125,9 @@ int label_of(const SampleSource& source, Split split, std::int64_t index,
              std::vector<float>& pixels) {
     Sample sample;
     source.load(split, index, sample);
-    REQUIRE(sample.labels.size() == 1);
-    pixels = sample.pixels;
-    return sample.labels[0];
+    REQUIRE(sample.target().integers.size() == 1);
+    pixels = sample.input().floats;
+    return sample.target().integers[0];
 }
 
 TEST_CASE("digits are a pure function of seed, split and index") {
@@ -185,14 +185,15 @@ TEST_CASE("synthetic samples are pure, balanced, in range, and differ by class")
 TEST_CASE("synthetic samples with a class for every pixel have the light of each cell's class") {
     Synthetic source({1, 8, 12}, 3, {8, 12}, 9, 100, 50);
     Sample a, b;
-    const std::vector<std::int32_t>& labels = a.labels;
+    const std::vector<std::int32_t>& labels = a.target().integers;
     std::vector<double> light(3), count(3);
     for (std::int64_t i = 0; i < 100; ++i) {
         source.load(Split::train, i, a);
         for (std::size_t p = 0; p < 96; ++p) {
             REQUIRE((labels[p] >= 0 && labels[p] < 3));
             CHECK(labels[p] == labels[p / 24 * 24 + p % 12 / 3 * 3]);  // cells of 2x3 pixels
-            light[std::size_t(labels[p])] += a.pixels[p], count[std::size_t(labels[p])] += 1;
+            light[std::size_t(labels[p])] += a.input().floats[p],
+                count[std::size_t(labels[p])] += 1;
         }
     }
     for (std::size_t c = 0; c < 3; ++c) {
@@ -202,9 +203,9 @@ TEST_CASE("synthetic samples with a class for every pixel have the light of each
     CHECK(std::abs(light[0] - light[1]) + std::abs(light[1] - light[2]) > 0.02);
     source.load(Split::train, 3, a);
     source.load(Split::train, 3, b);
-    CHECK((a.pixels == b.pixels && a.labels == b.labels));
+    CHECK((a.input().floats == b.input().floats && a.target().integers == b.target().integers));
     source.load(Split::test, 3, b);
-    CHECK(a.labels != b.labels);
+    CHECK(a.target().integers != b.target().integers);
 }
 
 TEST_CASE("mnist reads raw and gzip files") {

@@ -17,16 +17,16 @@ Sample decoded(const std::string& file, std::int64_t channels) {
     Sample sample;
     decode_image(bytes(file), "a.png", {channels, 1000000}, sample);
     const ImageHeader header = read_image_header(bytes(file), "a.png", {channels, 1000000});
-    CHECK(header.height == sample.height);
-    CHECK(header.width == sample.width);
-    CHECK(sample.channels == channels);
+    CHECK(header.height == sample.input().dims[1]);
+    CHECK(header.width == sample.input().dims[2]);
+    CHECK(sample.input().dims[0] == channels);
     return sample;
 }
 
 /// Pixels as bytes would have them.
 std::vector<int> values(const Sample& sample) {
     std::vector<int> result;
-    for (const float pixel : sample.pixels)
+    for (const float pixel : sample.input().floats)
         result.push_back(int(std::lround(pixel * 255)));
     return result;
 }
@@ -56,7 +56,7 @@ TEST_CASE("PNG of every colour type becomes planes of one or three channels") {
     CHECK(values(decoded(png(1, 3, PngColours::gray, {0x60}, 1), 1)) ==
           std::vector<int>{0, 255, 255});
     const Sample wide = decoded(png(1, 2, PngColours::gray, {0x01, 0x02, 0xFF, 0xFF}, 16), 1);
-    CHECK(wide.pixels == std::vector<float>{float(0x0102) / 65535.0f, 1.0f});
+    CHECK(wide.input().floats == std::vector<float>{float(0x0102) / 65535.0f, 1.0f});
 }
 
 TEST_CASE("JPEG of gray, colours and CMYK, baseline and progressive") {
@@ -65,11 +65,11 @@ TEST_CASE("JPEG of gray, colours and CMYK, baseline and progressive") {
         rows.insert(rows.end(), {200, 100, 50});
     for (const bool progressive : {false, true}) {
         const Sample colours = decoded(jpeg(16, 24, 3, rows, progressive), 3);
-        CHECK(colours.height == 16);
-        CHECK(colours.width == 24);
-        CHECK(std::abs(colours.pixels[5] * 255 - 200) < 3);
-        CHECK(std::abs(colours.pixels[384 + 5] * 255 - 100) < 3);
-        CHECK(std::abs(colours.pixels[768 + 5] * 255 - 50) < 3);
+        CHECK(colours.input().dims[1] == 16);
+        CHECK(colours.input().dims[2] == 24);
+        CHECK(std::abs(colours.input().floats[5] * 255 - 200) < 3);
+        CHECK(std::abs(colours.input().floats[384 + 5] * 255 - 100) < 3);
+        CHECK(std::abs(colours.input().floats[768 + 5] * 255 - 50) < 3);
     }
     CHECK(values(decoded(jpeg(8, 8, 1, std::vector<std::uint8_t>(64, 90)), 1))[7] == 90);
     CHECK(values(decoded(jpeg(8, 8, 1, std::vector<std::uint8_t>(64, 90)), 3))[135] == 90);
@@ -121,10 +121,12 @@ std::string quarters() {
 /// Which of the four parts is in each corner: top left, top right, bottom left, bottom right.
 std::vector<int> corners(const Sample& sample) {
     std::vector<int> result;
-    for (const std::int64_t y : {std::int64_t{1}, sample.height - 2})
-        for (const std::int64_t x : {std::int64_t{1}, sample.width - 2})
+    for (const std::int64_t y : {std::int64_t{1}, sample.input().dims[1] - 2})
+        for (const std::int64_t x : {std::int64_t{1}, sample.input().dims[2] - 2})
             result.push_back(int(std::lround(
-                (double(sample.pixels[std::size_t(y * sample.width + x)]) * 255 - 40) / 60)));
+                (double(sample.input().floats[std::size_t(y * sample.input().dims[2] + x)]) * 255 -
+                 40) /
+                60)));
     return result;
 }
 
@@ -143,8 +145,8 @@ TEST_CASE("photographs are turned and mirrored as their EXIF says") {
             const std::string turned = with_segment(photo, '\xE1', exif(orientation, little));
             for (const std::int64_t channels : {1, 3}) {
                 const Sample sample = decoded(turned, channels);
-                CHECK(sample.height == (orientation < 5 ? 16 : 8));
-                CHECK(sample.width == (orientation < 5 ? 8 : 16));
+                CHECK(sample.input().dims[1] == (orientation < 5 ? 16 : 8));
+                CHECK(sample.input().dims[2] == (orientation < 5 ? 8 : 16));
                 CHECK(corners(sample) == seen[orientation - 1]);
             }
             // Behind another segment, and behind one that only looks like it.

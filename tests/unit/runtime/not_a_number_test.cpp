@@ -83,7 +83,7 @@ class Poisoned final : public SampleSource {
     void load(Split split, std::int64_t index, Sample& sample) const override {
         inner_->load(split, index, sample);
         if (split == Split::train && index == sample_)
-            sample.pixels[3] = std::numeric_limits<float>::quiet_NaN();
+            sample.input().floats[3] = std::numeric_limits<float>::quiet_NaN();
     }
     std::int64_t size(Split split) const override { return inner_->size(split); }
     std::uint64_t content_hash() const override { return 1; }

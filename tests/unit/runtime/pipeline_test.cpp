@@ -28,17 +28,17 @@ class Counting final : public SampleSource {
                            "mend the disk");
         }
         if (slow) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        sample.set_shape(2, 2, 3);
-        for (std::size_t i = 0; i < sample.pixels.size(); ++i)
-            sample.pixels[i] = float(index) + float(i) / 16;
+        sample.input().set_floats(std::array<std::int64_t, 3>{2, 2, 3});
+        for (std::size_t i = 0; i < sample.input().floats.size(); ++i)
+            sample.input().floats[i] = float(index) + float(i) / 16;
         ++loads;
-        sample.labels.resize(label_count);
-        for (std::size_t i = 0; i < sample.labels.size(); ++i)
-            sample.labels[i] =
+        sample.target().integers.resize(label_count);
+        for (std::size_t i = 0; i < sample.target().integers.size(); ++i)
+            sample.target().integers[i] =
                 index == odd_label_at ? 99 : std::int32_t((index + std::int64_t(i)) % 3);
-        sample.targets.resize(target_count);
+        sample.target().doubles.resize(target_count);
         for (std::size_t i = 0; i < target_count; ++i)
-            sample.targets[i] = double(index) + double(i) * 0.1;
+            sample.target().doubles[i] = double(index) + double(i) * 0.1;
     }
     std::int64_t size(Split) const override { return 1000; }
     std::uint64_t content_hash() const override { return 0; }

@@ -188,7 +188,7 @@ class Broken final : public SampleSource {
         source_->load(split, index, sample);
         if (split != Split::train || index != broken_) return;
         if (throws_) throw RunError(Exit::failed, "the sample is torn");
-        sample.pixels[0] = std::numeric_limits<float>::quiet_NaN();
+        sample.input().floats[0] = std::numeric_limits<float>::quiet_NaN();
     }
     std::int64_t size(Split split) const override { return source_->size(split); }
     std::uint64_t content_hash() const override { return source_->content_hash(); }

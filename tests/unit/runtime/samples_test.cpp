@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -21,17 +22,18 @@ namespace {
 /// Every pixel says where it is: channel, row, column.
 Sample marked(std::int64_t channels, std::int64_t height, std::int64_t width) {
     Sample sample;
-    sample.set_shape(channels, height, width);
+    sample.input().set_floats(std::array<std::int64_t, 3>{channels, height, width});
     std::size_t i = 0;
     for (std::int64_t c = 0; c < channels; ++c)
         for (std::int64_t y = 0; y < height; ++y)
             for (std::int64_t x = 0; x < width; ++x)
-                sample.pixels[i++] = float(c * 10000 + y * 100 + x + 1) / 65536;
+                sample.input().floats[i++] = float(c * 10000 + y * 100 + x + 1) / 65536;
     return sample;
 }
 
 float at(const Sample& sample, std::int64_t c, std::int64_t y, std::int64_t x) {
-    return sample.pixels[std::size_t((c * sample.height + y) * sample.width + x)];
+    return sample.input()
+        .floats[std::size_t((c * sample.input().dims[1] + y) * sample.input().dims[2] + x)];
 }
 
 Sample augmented(const plan::Component& component, const Sample& sample, const Sighting& sighting,
@@ -77,7 +79,7 @@ TEST_CASE("an augmentation happens as often as it says, and never or always at t
         const plan::Component flip{"flip", {{"probability", probability}}};
         int flipped = 0;
         for (std::int64_t i = 0; i < 2000; ++i)
-            flipped += augmented(flip, before, {0, i, 0}).pixels != before.pixels;
+            flipped += augmented(flip, before, {0, i, 0}).input().floats != before.input().floats;
         CHECK(std::abs(flipped - 2000 * probability) < 5 * std::sqrt(2000 * 0.25) + 1e-9);
         if (probability == 0 || probability == 1) CHECK(flipped == 2000 * probability);
     }
@@ -91,9 +93,9 @@ TEST_CASE("a padded crop shifts the sample, its channels alike, and fills what i
     std::set<std::pair<std::int64_t, std::int64_t>> shifts;
     for (std::int64_t i = 0; i < 1500; ++i) {
         const Sample after = augmented(component, before, {4, i, 0});
-        REQUIRE(after.channels == 3);
-        REQUIRE(after.height == 6);
-        REQUIRE(after.width == 7);
+        REQUIRE(after.input().dims[0] == 3);
+        REQUIRE(after.input().dims[1] == 6);
+        REQUIRE(after.input().dims[2] == 7);
         // The shift follows from where the middle pixel of the first channel comes from.
         const auto code = std::int64_t(at(after, 0, 3, 3) * 65536) - 1;
         const std::int64_t down = code / 100 - 3, right = code % 100 - 3;
@@ -118,8 +120,8 @@ TEST_CASE("a crop to a size is a part of the sample, from anywhere") {
     std::set<float> corners;
     for (std::int64_t i = 0; i < 500; ++i) {
         const Sample after = augmented(component, before, {0, i, 0});
-        REQUIRE(after.height == 3);
-        REQUIRE(after.width == 4);
+        REQUIRE(after.input().dims[1] == 3);
+        REQUIRE(after.input().dims[2] == 4);
         REQUIRE(at(after, 0, 2, 3) - at(after, 0, 0, 0) == 203.0f / 65536);
         corners.insert(at(after, 0, 0, 0));
     }
@@ -131,13 +133,13 @@ TEST_CASE("crop and centre_crop take their part, and refuse samples that lack it
     const Sample part = transformed(
         {"crop", {{"size", Extents{2, 3}}, {"top", std::int64_t{1}}, {"left", std::int64_t{4}}}},
         before);
-    CHECK(part.pixels.size() == 12);
+    CHECK(part.input().floats.size() == 12);
     CHECK(at(part, 1, 1, 2) == at(before, 1, 2, 6));
     const Sample centre = transformed({"centre_crop", {{"size", Extents{2, 3}}}}, before);
     CHECK(at(centre, 0, 0, 0) == at(before, 0, 2, 3));
     const Sample share = transformed({"centre_crop", {{"share", 0.5}}}, before);
-    CHECK(share.height == 3);
-    CHECK(share.width == 5);
+    CHECK(share.input().dims[1] == 3);
+    CHECK(share.input().dims[2] == 5);
     expect_error(Exit::failed, {"is 2x6x9", "centre_crop", "7x7", "resize"}, [&] {
         transformed({"centre_crop", {{"size", Extents{7, 7}}}}, before);
     });
@@ -146,11 +148,11 @@ TEST_CASE("crop and centre_crop take their part, and refuse samples that lack it
 TEST_CASE("random_resized_crop takes parts of the areas and ratios that it is given") {
     // A ramp along both axes: the corners of the result say the part.
     Sample before;
-    before.set_shape(2, 64, 48);
+    before.input().set_floats(std::array<std::int64_t, 3>{2, 64, 48});
     for (std::int64_t y = 0; y < 64; ++y) {
         for (std::int64_t x = 0; x < 48; ++x) {
-            before.pixels[std::size_t(y * 48 + x)] = float(y);
-            before.pixels[std::size_t((64 + y) * 48 + x)] = float(x);
+            before.input().floats[std::size_t(y * 48 + x)] = float(y);
+            before.input().floats[std::size_t((64 + y) * 48 + x)] = float(x);
         }
     }
     const plan::Component component{"random_resized_crop",
@@ -161,7 +163,7 @@ TEST_CASE("random_resized_crop takes parts of the areas and ratios that it is gi
     double least = 1, greatest = 0;
     for (std::int64_t i = 0; i < 400; ++i) {
         const Sample after = augmented(component, before, {0, i, 0});
-        REQUIRE(after.height == 16);
+        REQUIRE(after.input().dims[1] == 16);
         const double height = (at(after, 0, 15, 8) - at(after, 0, 0, 8)) * 16 / 15;
         const double width = (at(after, 1, 8, 15) - at(after, 1, 8, 0)) * 16 / 15;
         const double area = height * width / (64 * 48);
@@ -189,24 +191,24 @@ TEST_CASE("what makes another size makes it of evaluated samples too, of their m
     };
     const Sample part = plain(
         {"random_crop", {{"padding", Extents{0, 0}}, {"size", Extents{4, 4}}, {"fill", 0.0}}});
-    REQUIRE(part.pixels.size() == 16);
+    REQUIRE(part.input().floats.size() == 16);
     CHECK(at(part, 0, 0, 0) == at(before, 0, 1, 2));
     const Sample resized = plain({"random_resized_crop",
                                   {{"size", Extents{3, 3}},
                                    {"area", std::vector<double>{0.5, 1.0}},
                                    {"ratio", std::vector<double>{1.0, 1.0}},
                                    {"antialias", true}}});
-    REQUIRE(resized.pixels.size() == 9);
+    REQUIRE(resized.input().floats.size() == 9);
     // The middle 6x6 by means weighted 1, 3, 3, 1: of a ramp, its value at the pixel's centre.
     CHECK(at(resized, 0, 1, 1) == doctest::Approx((2.5 * 100 + 3.5 + 1) / 65536));
-    CHECK(plain({"random_crop", {{"padding", Extents{2, 2}}, {"fill", 0.0}}}).pixels ==
-          before.pixels);
+    CHECK(plain({"random_crop", {{"padding", Extents{2, 2}}, {"fill", 0.0}}}).input().floats ==
+          before.input().floats);
 }
 
 TEST_CASE("cutout covers a rectangle of all channels about any pixel") {
     Sample before;
-    before.set_shape(3, 8, 8);
-    std::fill(before.pixels.begin(), before.pixels.end(), 1.0f);
+    before.input().set_floats(std::array<std::int64_t, 3>{3, 8, 8});
+    std::fill(before.input().floats.begin(), before.input().floats.end(), 1.0f);
     const plan::Component component{"cutout",
                                     {{"size", Extents{4, 2}}, {"fill", 0.5}, {"probability", 1.0}}};
     std::set<std::int64_t> rows, columns, areas;
@@ -238,43 +240,43 @@ TEST_CASE("cutout covers a rectangle of all channels about any pixel") {
 // PyDTNN's saturation worked channel by channel, which changes nothing.
 TEST_CASE("changes of colour change what they say, and stay between 0 and 1") {
     Sample sample;
-    sample.set_shape(3, 1, 2);
+    sample.input().set_floats(std::array<std::int64_t, 3>{3, 1, 2});
     const std::vector<float> pixels = {0.5f, 0.9f, 0.25f, 0.1f, 0.75f, 0.3f};
     const float gray = 0.299f * 0.5f + 0.587f * 0.25f + 0.114f * 0.75f;
     const float other = 0.299f * 0.9f + 0.587f * 0.1f + 0.114f * 0.3f;
 
-    sample.pixels = pixels;
+    sample.input().floats = pixels;
     change_saturation(sample, 0);
     for (const std::size_t i : {0u, 2u, 4u})
-        CHECK(sample.pixels[i] == doctest::Approx(gray));
-    sample.pixels = pixels;
+        CHECK(sample.input().floats[i] == doctest::Approx(gray));
+    sample.input().floats = pixels;
     change_saturation(sample, 1.5f);
-    CHECK(sample.pixels[0] == doctest::Approx(1.5f * 0.5f - 0.5f * gray));
-    CHECK(sample.pixels[1] == 1.0f);
+    CHECK(sample.input().floats[0] == doctest::Approx(1.5f * 0.5f - 0.5f * gray));
+    CHECK(sample.input().floats[1] == 1.0f);
 
-    sample.pixels = pixels;
+    sample.input().floats = pixels;
     change_brightness(sample, 1.2f);
-    CHECK(sample.pixels[0] == doctest::Approx(0.6f));
-    CHECK(sample.pixels[1] == 1.0f);
+    CHECK(sample.input().floats[0] == doctest::Approx(0.6f));
+    CHECK(sample.input().floats[1] == 1.0f);
 
-    sample.pixels = pixels;
+    sample.input().floats = pixels;
     change_contrast(sample, 0.5f);
-    CHECK(sample.pixels[2] == doctest::Approx(0.5f * 0.25f + 0.25f * (gray + other)));
+    CHECK(sample.input().floats[2] == doctest::Approx(0.5f * 0.25f + 0.25f * (gray + other)));
 
-    sample.pixels = pixels;
+    sample.input().floats = pixels;
     to_gray(sample);
-    CHECK(sample.channels == 1);
-    REQUIRE(sample.pixels.size() == 2);
-    CHECK(sample.pixels[1] == doctest::Approx(other));
+    CHECK(sample.input().dims[0] == 1);
+    REQUIRE(sample.input().floats.size() == 2);
+    CHECK(sample.input().floats[1] == doctest::Approx(other));
 
     // The factors that are drawn lie on both sides of 1 and within the amount.
     Sample flat;
-    flat.set_shape(1, 1, 1);
-    flat.pixels = {0.5f};
+    flat.input().set_floats(std::array<std::int64_t, 3>{1, 1, 1});
+    flat.input().floats = {0.5f};
     float least = 1, greatest = 0;
     for (std::int64_t i = 0; i < 300; ++i) {
         const plan::Component brightness{"brightness", {{"amount", 0.2}, {"probability", 1.0}}};
-        const float pixel = augmented(brightness, flat, {0, i, 0}).pixels[0];
+        const float pixel = augmented(brightness, flat, {0, i, 0}).input().floats[0];
         least = std::min(least, pixel), greatest = std::max(greatest, pixel);
     }
     CHECK(least >= 0.4f);
@@ -294,7 +296,7 @@ TEST_CASE(
         Sample sample = marked(1, 8, 8);
         SampleScratch scratch;
         SampleChain(of).augment(sample, scratch, sighting);
-        return sample.pixels;
+        return sample.input().floats;
     };
     std::set<std::vector<float>> all;
     const std::vector<float> base = result(plan, {});
@@ -313,10 +315,10 @@ TEST_CASE(
     int different = 0;
     for (std::int64_t index = 0; index < 20; ++index) {
         Sample sample = marked(1, 8, 8);
-        sample.pixels = result(one, {0, index, 0});
+        sample.input().floats = result(one, {0, index, 0});
         SampleScratch scratch;
         SampleChain(one).augment(sample, scratch, {0, index, 0});
-        different += sample.pixels != result(plan, {0, index, 0});
+        different += sample.input().floats != result(plan, {0, index, 0});
     }
     CHECK(different > 10);
 }
@@ -445,19 +447,19 @@ namespace {
 /// none.
 Sample masked(std::int64_t height, std::int64_t width) {
     Sample sample = marked(1, height, width);
-    sample.labels_pixels = true;
+    sample.target().dims = {height, width};
     for (std::int64_t i = 0; i < height * width; ++i) {
-        sample.labels.push_back(std::int32_t(i + 1));
-        sample.pixels[std::size_t(i)] = float(i + 1) / 4096;
+        sample.target().integers.push_back(std::int32_t(i + 1));
+        sample.input().floats[std::size_t(i)] = float(i + 1) / 4096;
     }
     return sample;
 }
 
 /// Whether every pixel still has its label, 0 where it was filled in.
 void check_together(const Sample& sample) {
-    REQUIRE(sample.labels.size() == sample.pixels.size());
-    for (std::size_t i = 0; i < sample.labels.size(); ++i)
-        CHECK(std::lround(sample.pixels[i] * 4096) == sample.labels[i]);
+    REQUIRE(sample.target().integers.size() == sample.input().floats.size());
+    for (std::size_t i = 0; i < sample.target().integers.size(); ++i)
+        CHECK(std::lround(sample.input().floats[i] * 4096) == sample.target().integers[i]);
 }
 
 }  // namespace
@@ -466,9 +468,9 @@ TEST_CASE("what moves pixels moves their labels alike") {
     const Sample sample = masked(6, 7);
     const plan::Component vertical{"vertical_flip", {{"probability", 1.0}}};
     check_together(augmented(kFlip, sample, {0, 0, 0}));
-    CHECK(augmented(kFlip, sample, {0, 0, 0}).labels[0] == 7);
+    CHECK(augmented(kFlip, sample, {0, 0, 0}).target().integers[0] == 7);
     check_together(augmented(vertical, sample, {0, 0, 0}));
-    CHECK(augmented(vertical, sample, {0, 0, 0}).labels[0] == 36);
+    CHECK(augmented(vertical, sample, {0, 0, 0}).target().integers[0] == 36);
     check_together(transformed(
         {"crop", {{"size", Extents{3, 2}}, {"top", std::int64_t{1}}, {"left", std::int64_t{4}}}},
         sample));
@@ -477,12 +479,12 @@ TEST_CASE("what moves pixels moves their labels alike") {
     const auto resized = [&](Extents size) {
         return transformed({"resize", {{"size", std::move(size)}, {"antialias", false}}}, sample);
     };
-    CHECK(resized({12, 14}).labels.size() == 168);
-    CHECK(resized({12, 14}).labels[15] == 1);
-    CHECK(resized({12, 14}).labels[16] == 2);
-    CHECK(resized({3, 7}).labels == std::vector<std::int32_t>{8,  9,  10, 11, 12, 13, 14,
-                                                              22, 23, 24, 25, 26, 27, 28,
-                                                              36, 37, 38, 39, 40, 41, 42});
+    CHECK(resized({12, 14}).target().integers.size() == 168);
+    CHECK(resized({12, 14}).target().integers[15] == 1);
+    CHECK(resized({12, 14}).target().integers[16] == 2);
+    CHECK(resized({3, 7}).target().integers ==
+          std::vector<std::int32_t>{8,  9,  10, 11, 12, 13, 14, 22, 23, 24, 25,
+                                    26, 27, 28, 36, 37, 38, 39, 40, 41, 42});
     for (std::int64_t index = 0; index < 20; ++index) {
         const Sample moved = augmented(
             {"random_crop", {{"size", Extents{5, 6}}, {"padding", Extents{3, 3}}, {"fill", 0.0}}},
@@ -494,36 +496,39 @@ TEST_CASE("what moves pixels moves their labels alike") {
                                         {"ratio", std::vector<double>{0.75, 1.333}},
                                         {"antialias", true}}},
                                       sample, {0, index, 0});
-        CHECK(part.labels.size() == 16);
+        CHECK(part.target().integers.size() == 16);
         // Rows and columns in their order, and nothing filled in.
-        for (std::size_t i = 0; i < part.labels.size(); ++i) {
-            CHECK(part.labels[i] >= 1);
-            if (i % 4 > 0) CHECK(part.labels[i] >= part.labels[i - 1]);
-            if (i >= 4) CHECK(part.labels[i] >= part.labels[i - 4]);
+        for (std::size_t i = 0; i < part.target().integers.size(); ++i) {
+            CHECK(part.target().integers[i] >= 1);
+            if (i % 4 > 0) CHECK(part.target().integers[i] >= part.target().integers[i - 1]);
+            if (i >= 4) CHECK(part.target().integers[i] >= part.target().integers[i - 4]);
         }
     }
 }
 
 TEST_CASE("a turned mask is of the classes that there were") {
     Sample sample;
-    sample.set_shape(1, 32, 32);
-    sample.labels_pixels = true;
+    sample.input().set_floats(std::array<std::int64_t, 3>{1, 32, 32});
+    sample.target().dims = {32, 32};
     // A disc about the centre turns into itself; what comes from outside is of class 0.
     for (int y = 0; y < 32; ++y) {
         for (int x = 0; x < 32; ++x) {
             const double far = std::hypot(y - 15.5, x - 15.5);
-            sample.labels.push_back(far < 10 ? 2 : 1);
-            sample.pixels[std::size_t(y * 32 + x)] = far < 10 ? 1.0f : 0.5f;
+            sample.target().integers.push_back(far < 10 ? 2 : 1);
+            sample.input().floats[std::size_t(y * 32 + x)] = far < 10 ? 1.0f : 0.5f;
         }
     }
     for (std::int64_t index = 0; index < 10; ++index) {
         const Sample turned =
             augmented({"rotation", {{"degrees", 45.0}, {"fill", 0.0}}}, sample, {0, index, 0});
         int apart = 0;
-        for (std::size_t i = 0; i < turned.labels.size(); ++i) {
-            CHECK(turned.labels[i] >= 0);
-            CHECK(turned.labels[i] <= 2);
-            apart += std::abs(double(turned.pixels[i]) - turned.labels[i] / 2.0) > 0.3 ? 1 : 0;
+        for (std::size_t i = 0; i < turned.target().integers.size(); ++i) {
+            CHECK(turned.target().integers[i] >= 0);
+            CHECK(turned.target().integers[i] <= 2);
+            apart +=
+                std::abs(double(turned.input().floats[i]) - turned.target().integers[i] / 2.0) > 0.3
+                    ? 1
+                    : 0;
         }
         CHECK(apart < 40);
     }

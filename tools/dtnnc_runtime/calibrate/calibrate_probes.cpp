@@ -224,8 +224,8 @@ class ByteSource final : public runtime::SampleSource {
             byte = std::uint8_t(numbers() >> 8);
     }
     void load(runtime::Split, std::int64_t index, runtime::Sample& sample) const override {
-        sample.set_bytes(3, 32, 32, bytes_.data() + index * kBytes);
-        sample.labels.assign(1, std::int32_t(index % 10));
+        sample.input().set_image({3, 32, 32}, bytes_.data() + index * kBytes);
+        sample.target().set_class(std::int32_t(index % 10));
     }
     std::int64_t size(runtime::Split) const override { return samples_; }
     std::uint64_t content_hash() const override { return 0; }

@@ -18,6 +18,7 @@
 namespace dtnn::tools {
 namespace {
 
+using runtime::ImageView;
 using runtime::Sample;
 
 constexpr int kLeastSide = 96;  ///< of a sample on the sheet, enlarged
@@ -70,12 +71,12 @@ void place(std::int64_t height, std::int64_t width, int top, int left, int facto
     }
 }
 
-void place_pixels(const Sample& sample, int top, int left, int factor, Picture& picture) {
-    const auto plane = std::size_t(sample.height * sample.width);
-    const std::size_t next = sample.channels == 3 ? plane : 0;
-    place(sample.height, sample.width, top, left, factor, picture, [&](std::size_t pixel) {
-        return Colour{byte_of(sample.pixels[pixel]), byte_of(sample.pixels[next + pixel]),
-                      byte_of(sample.pixels[2 * next + pixel])};
+void place_pixels(const ImageView& image, int top, int left, int factor, Picture& picture) {
+    const std::vector<float>& pixels = image.pixels();
+    const std::size_t next = image.channels() == 3 ? pixels.size() / 3 : 0;
+    place(image.height(), image.width(), top, left, factor, picture, [&](std::size_t pixel) {
+        return Colour{byte_of(pixels[pixel]), byte_of(pixels[next + pixel]),
+                      byte_of(pixels[2 * next + pixel])};
     });
 }
 
@@ -95,9 +96,9 @@ Colour colour_of_class(std::int64_t label) {
     return kColours[1 + std::size_t(label - 1) % (kColours.size() - 1)];
 }
 
-void place_mask(const Sample& sample, int top, int left, int factor, Picture& picture) {
-    place(sample.height, sample.width, top, left, factor, picture,
-          [&](std::size_t pixel) { return colour_of_class(sample.labels[pixel]); });
+void place_mask(const ImageView& image, int top, int left, int factor, Picture& picture) {
+    place(image.height(), image.width(), top, left, factor, picture,
+          [&](std::size_t pixel) { return colour_of_class(image.labels()[pixel]); });
 }
 
 constexpr int kLabelScale = 2;            ///< of letters beside the samples
@@ -145,13 +146,14 @@ std::string label_of(const Sample& sample, const std::vector<std::string>& names
                      const plan::Dataset& dataset) {
     const auto name = [&](std::size_t i) { return name_of_class(names, i); };
     if (dataset.target().kind == plan::LabelKind::classes)
-        return sample.labels.size() == 1 ? name(std::size_t(sample.labels[0])) : "";
+        return sample.target().integers.size() == 1 ? name(std::size_t(sample.target().integers[0]))
+                                                    : "";
     std::string text;
-    for (std::size_t i = 0; i < sample.targets.size(); ++i) {
+    const std::vector<double>& numbers = sample.target().doubles;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
         const bool values = dataset.target().kind == plan::LabelKind::values;
-        if (!values && sample.targets[i] == 0) continue;
-        text += (text.empty() ? "" : ", ") +
-                (values ? fmt::format("{:.4g}", sample.targets[i]) : name(i));
+        if (!values && numbers[i] == 0) continue;
+        text += (text.empty() ? "" : ", ") + (values ? fmt::format("{:.4g}", numbers[i]) : name(i));
     }
     return text.empty() ? "no label" : text;
 }
@@ -248,14 +250,15 @@ class Sheet {
                 chain_.leave_plain(sample_, scratch_);
             else
                 chain_.augment(sample_, scratch_, {column - 1, rows_[row], 0});
-            if (sample_.height != cell_.height || sample_.width != cell_.width) {
-                runtime::resize(sample_, {0, 0, sample_.height, sample_.width}, cell_.height,
+            const ImageView image(sample_);
+            if (image.height() != cell_.height || image.width() != cell_.width) {
+                runtime::resize(image, {0, 0, image.height(), image.width()}, cell_.height,
                                 cell_.width, true, scratch_.resize, scratch_.spare);
-                runtime::replace_pixels(sample_, scratch_);
+                image.swap(scratch_.spare);
             }
-            place_pixels(sample_, top, left_of(column), cell_.factor, picture_);
-            if (masks_ && sample_.labels_pixels)
-                place_mask(sample_, top + cell_.shown_height() + kGap / 2, left_of(column),
+            place_pixels(image, top, left_of(column), cell_.factor, picture_);
+            if (masks_ && image.labelled())
+                place_mask(image, top + cell_.shown_height() + kGap / 2, left_of(column),
                            cell_.factor, picture_);
         }
     }
