@@ -23,18 +23,24 @@ bool is_comparison(const Expression& e) {
     return e.term == Term::gt || e.term == Term::ge || e.term == Term::eq;
 }
 
-Expression sum(const Expression& a, const Expression& b) {
+/// An operation over operands that are given away: a braced list would copy them.
+template <class... Operands>
+Expression join(Term term, Operands&&... operands) {
+    std::vector<Expression> list;
+    list.reserve(sizeof...(operands));
+    (list.push_back(std::forward<Operands>(operands)), ...);
+    return Expression::of(term, std::move(list));
+}
+
+Expression sum(Expression a, Expression b) {
     if (is_zero(a)) return b;
     if (is_zero(b)) return a;
-    return Expression::of(Term::add, {a, b});
+    return join(Term::add, std::move(a), std::move(b));
 }
 
 /// The derivative as the rules give it. A derivative that is 0 wherever it is one takes its factors
 /// along, infinite ones too, which simplify() would not allow.
 Expression derivative(const Expression& e, int by) {
-    const auto of = [](Term term, std::vector<Expression> operands) {
-        return Expression::of(term, std::move(operands));
-    };
     const auto number = [](double n) { return Expression::constant(n); };
     if (e.term == Term::input) return number(e.index == by ? 1 : 0);
     if (e.term == Term::number || is_comparison(e) || e.term == Term::floor) return number(0);
@@ -48,57 +54,62 @@ Expression derivative(const Expression& e, int by) {
         return number(0);
     switch (e.term) {
         case Term::add:
-            return sum(d[0], d[1]);
+            return sum(std::move(d[0]), std::move(d[1]));
         case Term::sub:
-            return is_zero(d[1]) ? d[0] : of(Term::sub, {d[0], d[1]});
+            return is_zero(d[1]) ? std::move(d[0])
+                                 : join(Term::sub, std::move(d[0]), std::move(d[1]));
         case Term::mul:
-            return sum(product(d[0], v[1]), product(v[0], d[1]));
+            return sum(product(std::move(d[0]), v[1]), product(v[0], std::move(d[1])));
         case Term::div:  // (a/b)' = (a' - (a/b) b') / b
-            if (is_zero(d[1])) return of(Term::div, {d[0], v[1]});
-            return of(Term::div, {of(Term::sub, {d[0], product(e, d[1])}), v[1]});
+            if (is_zero(d[1])) return join(Term::div, std::move(d[0]), v[1]);
+            return join(Term::div, join(Term::sub, std::move(d[0]), product(e, std::move(d[1]))),
+                        v[1]);
         case Term::max:
-            return of(Term::select, {of(Term::gt, {v[0], v[1]}), d[0], d[1]});
+            return join(Term::select, join(Term::gt, v[0], v[1]), std::move(d[0]), std::move(d[1]));
         case Term::min:
-            return of(Term::select, {of(Term::gt, {v[1], v[0]}), d[0], d[1]});
+            return join(Term::select, join(Term::gt, v[1], v[0]), std::move(d[0]), std::move(d[1]));
         case Term::neg:
-            return of(Term::neg, {d[0]});
-        case Term::abs:  // the sign, which is 0 at 0
-            return of(Term::select, {of(Term::gt, {v[0], number(0)}), d[0],
-                                     of(Term::select, {of(Term::gt, {number(0), v[0]}),
-                                                       of(Term::neg, {d[0]}), number(0)})});
+            return join(Term::neg, std::move(d[0]));
+        case Term::abs: {  // the sign, which is 0 at 0
+            Expression falls = join(Term::select, join(Term::gt, number(0), v[0]),
+                                    join(Term::neg, d[0]), number(0));
+            return join(Term::select, join(Term::gt, v[0], number(0)), std::move(d[0]),
+                        std::move(falls));
+        }
         case Term::exp:
-            return product(e, d[0]);
+            return product(e, std::move(d[0]));
         case Term::expm1:
-            return product(of(Term::exp, {v[0]}), d[0]);
+            return product(join(Term::exp, v[0]), std::move(d[0]));
         case Term::log:
-            return of(Term::div, {d[0], v[0]});
+            return join(Term::div, std::move(d[0]), v[0]);
         case Term::log1p:
-            return of(Term::div, {d[0], of(Term::add, {number(1), v[0]})});
+            return join(Term::div, std::move(d[0]), join(Term::add, number(1), v[0]));
         case Term::sqrt:
-            return of(Term::div, {d[0], of(Term::mul, {number(2), e})});
+            return join(Term::div, std::move(d[0]), join(Term::mul, number(2), e));
         case Term::tanh:
-            return product(of(Term::sub, {number(1), of(Term::mul, {e, e})}), d[0]);
+            return product(join(Term::sub, number(1), join(Term::mul, e, e)), std::move(d[0]));
         case Term::atanh:  // 1 - x^2 as a product: exact near 1
-            return of(Term::div, {d[0], of(Term::mul, {of(Term::sub, {number(1), v[0]}),
-                                                       of(Term::add, {number(1), v[0]})})});
+            return join(Term::div, std::move(d[0]),
+                        join(Term::mul, join(Term::sub, number(1), v[0]),
+                             join(Term::add, number(1), v[0])));
         case Term::erf:  // 2 / sqrt(pi) exp(-x^2)
-            return product(
-                of(Term::mul, {number(2 * std::numbers::inv_sqrtpi),
-                               of(Term::exp, {of(Term::neg, {of(Term::mul, {v[0], v[0]})})})}),
-                d[0]);
+            return product(join(Term::mul, number(2 * std::numbers::inv_sqrtpi),
+                                join(Term::exp, join(Term::neg, join(Term::mul, v[0], v[0])))),
+                           std::move(d[0]));
         case Term::sigmoid:
-            return product(of(Term::mul, {e, of(Term::sub, {number(1), e})}), d[0]);
+            return product(join(Term::mul, e, join(Term::sub, number(1), e)), std::move(d[0]));
         case Term::square:
-            return product(of(Term::mul, {number(2), v[0]}), d[0]);
+            return product(join(Term::mul, number(2), v[0]), std::move(d[0]));
         case Term::pow: {  // b a^(b-1) a' + a^b log(a) b', whose second part is 0 where a is
-            const Expression by_base = product(
-                product(v[1], simplify(power(v[0], of(Term::sub, {v[1], number(1)})))), d[0]);
-            const Expression grows = of(Term::select, {of(Term::eq, {v[0], number(0)}), number(0),
-                                                       of(Term::mul, {e, of(Term::log, {v[0]})})});
-            return sum(is_zero(d[0]) ? number(0) : by_base, product(grows, d[1]));
+            Expression grows = product(join(Term::select, join(Term::eq, v[0], number(0)),
+                                            number(0), join(Term::mul, e, join(Term::log, v[0]))),
+                                       std::move(d[1]));
+            if (is_zero(d[0])) return grows;
+            Expression less = simplify(power(v[0], join(Term::sub, v[1], number(1))));
+            return sum(product(product(v[1], std::move(less)), std::move(d[0])), std::move(grows));
         }
         case Term::select:
-            return of(Term::select, {v[0], d[1], d[2]});
+            return join(Term::select, v[0], std::move(d[1]), std::move(d[2]));
         case Term::input:
         case Term::number:
         case Term::gt:
@@ -121,7 +132,8 @@ Expression simplify_root(Expression e) {
         for (const Expression& operand : v)
             numbers.push_back(operand.number);
         const double folded = apply_term(e.term, numbers.data());
-        return std::isfinite(folded) ? Expression::constant(folded) : e;
+        if (std::isfinite(folded)) return Expression::constant(folded);
+        return e;
     }
     switch (e.term) {
         case Term::sub:  // x + 0 stays: it makes 0 of -0
@@ -187,58 +199,55 @@ Expression Expression::of(Term term, std::vector<Expression> operands) {
     return e;
 }
 
-Expression product(const Expression& a, const Expression& b) {
+Expression product(Expression a, Expression b) {
     if (is_zero(a) || is_zero(b)) return Expression::constant(0);
     if (is_number(a, 1)) return b;
     if (is_number(b, 1)) return a;
     if (a.term == Term::number && b.term == Term::number)
-        return simplify_root(Expression::of(Term::mul, {a, b}));
+        return simplify_root(join(Term::mul, std::move(a), std::move(b)));
+    const auto where = [](Expression condition, Expression then) {
+        return join(Term::select, std::move(condition), std::move(then), Expression::constant(0));
+    };
     // a * (b > c): a select does not turn an infinite a into not-a-number.
-    if (is_comparison(b)) return Expression::of(Term::select, {b, a, Expression::constant(0)});
-    if (is_comparison(a)) return Expression::of(Term::select, {a, b, Expression::constant(0)});
+    if (is_comparison(b)) return where(std::move(b), std::move(a));
+    if (is_comparison(a)) return where(std::move(a), std::move(b));
     // a * select(c, b, 0) = select(c, a * b, 0)
     if (b.term == Term::select && is_zero(b.operands[2]))
-        return Expression::of(Term::select,
-                              {b.operands[0], product(a, b.operands[1]), Expression::constant(0)});
-    return Expression::of(Term::mul, {a, b});
+        return where(std::move(b.operands[0]), product(std::move(a), std::move(b.operands[1])));
+    return join(Term::mul, std::move(a), std::move(b));
 }
 
 Expression differentiate(const Expression& expression, int index) {
     return simplify(derivative(expression, index));
 }
 
-Expression simplify(const Expression& expression) {
-    Expression e = expression;
+Expression simplify(Expression e) {
     for (Expression& operand : e.operands)
-        operand = simplify(operand);
+        operand = simplify(std::move(operand));
     return simplify_root(std::move(e));
 }
 
-Expression renumber(const Expression& expression, const std::vector<int>& indices) {
-    Expression e = expression;
-    if (e.term == Term::input) {
-        e.index = indices.at(std::size_t(e.index));
-    }
+Expression renumber(Expression e, const std::vector<int>& indices) {
+    if (e.term == Term::input) e.index = indices.at(std::size_t(e.index));
     for (Expression& operand : e.operands)
-        operand = renumber(operand, indices);
+        operand = renumber(std::move(operand), indices);
     return e;
 }
 
-Expression substitute(const Expression& expression, const std::vector<Expression>& replacements) {
-    if (expression.term == Term::input) return replacements.at(std::size_t(expression.index));
-    Expression e = expression;
+Expression substitute(Expression e, const std::vector<Expression>& replacements) {
+    if (e.term == Term::input) return replacements.at(std::size_t(e.index));
     for (Expression& operand : e.operands)
-        operand = substitute(operand, replacements);
+        operand = substitute(std::move(operand), replacements);
     // The exponent may have become a number.
-    if (e.term == Term::pow) return power(e.operands[0], e.operands[1]);
+    if (e.term == Term::pow) return power(std::move(e.operands[0]), std::move(e.operands[1]));
     return e;
 }
 
-Expression power(const Expression& base, const Expression& exponent) {
+Expression power(Expression base, Expression exponent) {
     const Expression known = simplify(exponent);
-    if (is_number(known, 2)) return Expression::of(Term::square, {base});
-    if (is_number(known, -1)) return Expression::of(Term::div, {Expression::constant(1), base});
-    return Expression::of(Term::pow, {base, exponent});
+    if (is_number(known, 2)) return join(Term::square, std::move(base));
+    if (is_number(known, -1)) return join(Term::div, Expression::constant(1), std::move(base));
+    return join(Term::pow, std::move(base), std::move(exponent));
 }
 
 double evaluate(const Expression& expression, std::span<const double> inputs) {

@@ -52,21 +52,21 @@ std::string to_infix(const Expression& expression, const std::vector<std::string
 /// The meaning of `a ** b` and `pow(a, b)`: where b is the number 2 or -1, a * a or 1 / a, rounded
 /// once, which C's pow need not be; else C's pow. Reading a text and `substitute` make powers by
 /// it; `simplify` does not.
-Expression power(const Expression& base, const Expression& exponent);
+Expression power(Expression base, Expression exponent);
 /// The derivative by input `index`, simplified. At a kink it is one of the two one-sided
 /// derivatives.
 Expression differentiate(const Expression& expression, int index);
 /// A product of which one factor is a derivative: 0 where either is 0 whatever it says, and a
 /// comparison becomes a select, so that an infinite factor does not turn into not-a-number where
 /// nothing depends on it.
-Expression product(const Expression& a, const Expression& b);
+Expression product(Expression a, Expression b);
 /// Folds constants and removes what does nothing (x-0, x*1, ...). The value stays what it is for
 /// every input, infinite ones, not-a-number and the sign of a zero too.
-Expression simplify(const Expression& expression);
+Expression simplify(Expression expression);
 /// The same over other indices: input i becomes input indices[i].
-Expression renumber(const Expression& expression, const std::vector<int>& indices);
+Expression renumber(Expression expression, const std::vector<int>& indices);
 /// Replaces every input i by replacements[i].
-Expression substitute(const Expression& expression, const std::vector<Expression>& replacements);
+Expression substitute(Expression expression, const std::vector<Expression>& replacements);
 
 double evaluate(const Expression& expression, std::span<const double> inputs);
 /// Operations per element, each counted once, transcendental ones too.

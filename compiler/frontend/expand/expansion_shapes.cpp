@@ -8,6 +8,7 @@
 #include "compiler/frontend/expand/expansion_scope.hpp"
 #include "compiler/ops/define.hpp"
 #include "compiler/ops/emit.hpp"
+#include "compiler/ops/expression/formula_fault.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {
@@ -94,6 +95,12 @@ void infer_shape(const ModelSpec& model, const OpDef& op, LayerSpec& layer,
     if (const auto error = infer(op, types, attributes, results)) {
         report(model, layer, *error, diagnostics);
         return;
+    }
+    for (const Field& field : op.fields) {
+        if (field.type != FieldType::expression) continue;
+        if (const auto fault = formula_fault(
+                parse_postfix(std::get<std::string>(attributes.at(std::string(field.name))))))
+            return report(model, layer, *fault, diagnostics);
     }
     const Type& result = results.front();
     DTNN_CHECK(result.axes.size() == result.dims.size(), "axes of `{}`", op.name);

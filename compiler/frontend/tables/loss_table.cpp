@@ -3,6 +3,7 @@
 
 #include "base/expression/expression.hpp"
 #include "compiler/frontend/tables/components.hpp"
+#include "compiler/ops/expression/formula_fault.hpp"
 #include "compiler/ops/expression/parse_infix.hpp"
 
 namespace dtnn::compiler {
@@ -100,7 +101,11 @@ const FieldTable& formula_fields() {
 }
 
 void check_formula(const ReadComponent& read, Diagnostics& diagnostics) {
-    if (reads(parse_infix(read.text("expression"), {"p", "t"}), 0)) return;
+    const Expression formula = parse_infix(read.text("expression"), {"p", "t"});
+    if (const auto fault = formula_fault(formula))
+        diagnostics.error(Code::elementwise_syntax, read.span_of("expression"), fault->text).help =
+            fault->help;
+    if (reads(formula, 0)) return;
     diagnostics
         .error(Code::elementwise_syntax, read.span_of("expression"),
                "`expression` of formula does not read p: nothing would be learnt")

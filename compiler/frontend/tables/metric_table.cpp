@@ -6,6 +6,7 @@
 #include "base/expression/expression.hpp"
 #include "compiler/frontend/formula/environment.hpp"
 #include "compiler/frontend/tables/components.hpp"
+#include "compiler/ops/expression/formula_fault.hpp"
 #include "compiler/ops/expression/parse_infix.hpp"
 #include "plan/metrics.hpp"
 
@@ -127,7 +128,11 @@ void check_measured_formula(const ReadComponent& read, Diagnostics& diagnostics)
                                name == "loss" ? "the loss" : "a metric"))
             .help = "choose another name";
     }
-    if (reads(parse_infix(read.text("expression"), {"p", "t"}), 0)) return;
+    const Expression formula = parse_infix(read.text("expression"), {"p", "t"});
+    if (const auto fault = constants_fault(formula))
+        diagnostics.error(Code::elementwise_syntax, read.span_of("expression"), fault->text).help =
+            fault->help;
+    if (reads(formula, 0)) return;
     diagnostics
         .error(Code::elementwise_syntax, read.span_of("expression"),
                "`expression` of formula does not read p: nothing would be measured")

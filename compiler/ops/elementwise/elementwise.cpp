@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <map>
 
 #include "base/text.hpp"
 #include "compiler/ir/printer.hpp"
 #include "compiler/ops/axis.hpp"
+#include "compiler/ops/expression/formula_fault.hpp"
 #include "compiler/ops/expression/parse_infix.hpp"
 
 namespace dtnn::compiler {
@@ -26,28 +26,13 @@ Expression read(const std::string& text) {
     }
 }
 
-/// "infinite" or "not a number": the value of a part without inputs that is one (1/0, log(0)).
-std::optional<std::string> endless_part(const Expression& expression) {
-    if (input_count(expression) == 0) {
-        const double value = evaluate(expression, {});
-        if (std::isfinite(value)) return std::nullopt;
-        return std::isnan(value) ? "not a number" : "infinite";
-    }
-    for (const Expression& operand : expression.operands)
-        if (auto found = endless_part(operand)) return found;
-    return std::nullopt;
-}
-
 void elementwise_shape(ShapeContext& c) {
     Expression expression;
     const std::string text = c.text("expression");
     try {
         expression = read(text);
-        if (const auto endless = endless_part(expression)) {
-            c.fail(fmt::format("a part of the expression reads no input and is {}", *endless),
-                   "such as 1/0 or log(0); every constant must be a finite number", "expression");
-            return;
-        }
+        if (const auto fault = constants_fault(expression))
+            return c.fail(fault->text, fault->help, fault->field);
     } catch (const ExpressionError& error) {
         c.fail(fmt::format("elementwise: {}", error.what()), error.help(), "expression");
         return;
