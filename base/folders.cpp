@@ -32,7 +32,7 @@ int exchange_folders(const std::string& a, const std::string& b) {
 #endif
 }
 
-/// What is moved away is removed with `aside`, or by the next process that comes here.
+/// The folder that is moved away is removed with `aside`, or by the next process that comes here.
 int exchange_by_hand(const std::string& aside, const std::string& place) {
     const std::string old = aside + std::string(kMovedAway);
     remove_folder(old);

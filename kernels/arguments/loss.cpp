@@ -162,7 +162,7 @@ OneHotArguments<T> OneHotArguments<T>::bind(const Problem& problem, Sources sour
                                             Destinations destinations, Workspace workspace) {
     OneHotArguments a;
     a.bind_rows(problem, sources, workspace);
-    // Where a sample has several labels, its rows lie one behind the other.
+    // The rows of a sample with several labels lie one behind the other.
     a.samples = problem.sources[0].elements();
     a.classes = a.samples == 0 ? 0 : problem.destinations[0].elements() / a.samples;
     a.dst = static_cast<T*>(destinations[0]);

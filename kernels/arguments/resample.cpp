@@ -78,7 +78,7 @@ AxisTaps<T> linear(std::int64_t sources, std::int64_t results, bool align_corner
     return list.take();
 }
 
-/// What sources are made of when results' gradients flow back.
+/// The taps by which gradients of results flow back to sources.
 template <class T>
 AxisTaps<T> transposed(const AxisTaps<T>& taps, std::int64_t sources) {
     const auto count = std::size_t(sources);

@@ -1,4 +1,4 @@
-/// What the convolution and dense kernels refuse and need.
+/// Refusals and workspaces of the convolution and dense kernels.
 
 #include "kernels/arguments/conv2d.hpp"
 

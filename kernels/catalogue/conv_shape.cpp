@@ -42,7 +42,7 @@ std::vector<int> significant(const Dims& dims, const std::vector<int>& order) {
     return axes;
 }
 
-/// Of packed weights: [blocks, ..., filters of a block].
+/// Counts the weights of one filter among packed ones, [blocks, ..., filters of a block].
 std::int64_t products_of_a_filter(const TensorDesc& packed) {
     std::int64_t count = 1;
     for (std::size_t i = 1; i + 1 < packed.dims.size(); ++i)

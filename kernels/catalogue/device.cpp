@@ -1,4 +1,4 @@
-/// What our own kernels for devices refuse, and the memory that they need (kernels/cuda).
+/// Refusals and workspaces of our own kernels for devices (kernels/cuda).
 
 #include <algorithm>
 
@@ -48,7 +48,7 @@ std::int64_t cudnn_workspace(const Problem& problem) {
     return cuda::whole_steps(std::min(copies, kMost)) + device_conv_sums(problem);
 }
 
-/// What NVIDIA advises for cuBLAS on its newest devices: 32 MiB. Behind it our own sums.
+/// NVIDIA advises 32 MiB for cuBLAS on its newest devices. Our own sums lie behind them.
 std::int64_t cublas_workspace(const Problem& problem) {
     return (std::int64_t{32} << 20) + device_conv_sums(problem);
 }

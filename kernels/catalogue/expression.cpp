@@ -62,7 +62,7 @@ Refused unless_epilogue_is_shallow(const Problem& problem) {
 
 namespace {
 
-/// Of the sources that are read by channel; empty without them.
+/// Tells which sources are read by channel; empty where none is.
 std::vector<std::int64_t> numbers_of(const Problem& problem) {
     Postfix expression;
     if (parse_postfix(problem.text("expression"), expression)) return {};

@@ -1,4 +1,4 @@
-/// What kernels that work along axes ask of the order of their operands.
+/// Kernels that work along axes refuse some orders of their operands.
 
 #include <algorithm>
 #include <optional>
@@ -28,7 +28,7 @@ Views views_of_all(const Problem& problem) {
     return axis_views(axis, all);
 }
 
-/// What layer_norm reads and writes beside parameters and statistics.
+/// Views of all that layer_norm reads and writes beside parameters and statistics.
 Views views_of_normalised(const Problem& problem) {
     std::vector<const TensorDesc*> tensors{&problem.sources[0]};
     if (problem.op == "layer_norm_backward") tensors.push_back(&problem.sources[1]);

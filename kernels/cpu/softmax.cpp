@@ -10,7 +10,7 @@
 namespace dtnn::kernels::DTNN_ISA {
 namespace {
 
-/// What is kept of each line of a strip.
+/// The largest number and the sum of each line of a strip.
 template <class T>
 struct StripNumbers {
     alignas(64) T largest[kStripLines];

@@ -9,7 +9,7 @@
 namespace dtnn::kernels::reference {
 namespace {
 
-/// Where a number of a set is, in tensors of one kind.
+/// The place of a number of a set, in tensors of one kind.
 struct PlaceInLine {
     std::int64_t o, e, i;
 };
@@ -22,7 +22,7 @@ std::int64_t at(const AxisView& view, const PlaceInLine& p) {
 std::int64_t at(const ImageLayout& image, const PlaceInImage& p) {
     return image.at(p.n, p.c, p.h, p.w);
 }
-/// Where its gamma and beta are.
+/// The place of its gamma and beta.
 std::int64_t of_gamma(const PlaceInLine& p) {
     return p.e;
 }

@@ -64,7 +64,7 @@ class Tools:
 
 def bytes_of(text):
     number, unit = re.fullmatch(r"([\d.,]+) ?(\w+)", text).groups()
-    # What is printed is rounded: one more of the last digit fits for certain.
+    # Printed sizes are rounded: one more of the last digit fits for certain.
     return int((float(number.replace(",", "")) + 0.1) * {"B": 1, "KiB": 1 << 10, "MiB": MIB, "GiB": 1 << 30}[unit])
 
 

@@ -70,7 +70,7 @@ class Compiler(CommandTest):
         self.write("small.yaml", self.read("tiny.yaml") + "memory_budget: 10KiB\n")
         process = self.expect(self.dtnnc("check", "tiny.yaml", "small.yaml"), 4, "memory_budget", "help:")
         self.assertRegex(process.stdout, r"\Atiny\.yaml: ok: [^\n]*\n\Z")
-        # What only devices do is no mistake of the job.
+        # A job that only devices can run is no mistake.
         self.write("half.yaml", self.read("tiny.yaml").replace("epochs: 2", "epochs: 2, compute: fp16"))
         self.assertIn(" of the device and ", self.expect(self.dtnnc("check", "half.yaml"), 0).stdout)
 
@@ -437,7 +437,7 @@ class Runtime(CommandTest):
         self.expect(alone("diff", "a.json", "digits_simplecnn"), 0)
         self.expect(alone("data", "digits_simplecnn"), 1, "libdtnn_runtime.so", "is in none of", "help: copy it")
         self.expect(alone("diff", "."), 2, "libdtnn_runtime.so", "help: copy it")
-        # What a spec leaves out is in its files, and the readers of these are not here.
+        # Fields that a spec leaves out are found in its files, whose readers are not here.
         with open(self.path("found.yaml"), "w", encoding="utf-8") as file:
             file.write("kind: dataset\ntype: csv\npath: a.csv\ntest_share: 0.2\n")
         self.expect(alone("check", "found.yaml"), 3, "libdtnn_runtime.so", "help: copy it")
@@ -517,7 +517,7 @@ class Installed(CommandTest):
         # Schemas find their definitions beside them.
         self.assertEqual(sorted(os.listdir(self.path("moved/share/dtnn/specs/schema"))),
                          sorted(os.listdir(os.path.join(ROOT, "specs", "schema"))))
-        # Where man and the shells look.
+        # Man and the shells look in these folders.
         for file in ("man/man1/dtnnc.1", "man/man1/dtnnc-compile.1", "man/man1/dtnn-run-train.1",
                      "bash-completion/completions/dtnnc", "bash-completion/completions/dtnn-run",
                      "zsh/site-functions/_dtnnc", "zsh/site-functions/_dtnn_run",

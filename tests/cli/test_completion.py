@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from commands import BIN, CommandTest, limit, run
 from test_terminal import PROGRAMS, commands_of, help_of, rows
 
-# What is typed, and the line once Tab was pressed.
+# Words as typed, and the line once Tab was pressed.
 TYPED = [
     # commands
     ("dtnnc compi", "dtnnc compile "),
@@ -60,7 +60,7 @@ SHELLS = {
         autoload -Uz compinit
         compinit -D -u
         for script in completion.*; do source "./$script"; done
-        # What is offered, beside what becomes of the line.
+        # The offers, beside what becomes of the line.
         compadd() {
             local -a words
             if [[ ${@[1,(i)(-|--)]} != *-(O|A|D)\ * ]]; then
@@ -246,7 +246,7 @@ class Offered(CommandTest):
     def test_options(self):
         self.assertEqual(self.bash("compile", "--mem"), ["--memory-budget"])
         self.assertIn("--no-requeue", self.bash("slurm", "plan.json", "--"))
-        # What may not be given again is not offered again.
+        # An option that may not be given again is not offered again.
         self.assertEqual(self.bash("compile", "--isa", "avx2", "--is"), [])
         self.assertEqual(self.bash("compile", "--set", "a=1", "--se"), ["--set"])
         self.assertEqual(self.bash("--resu", program="dtnn-run"), ["--resume"])

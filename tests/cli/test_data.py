@@ -116,7 +116,7 @@ class Data(CommandTest):
                                    "transforms: [{resize: {size: [32, 16]}}]\naugmentations: [flip]\n")
         self.expect(self.dtnnc("data", "colours.yaml", "--contact-sheet", "sheet.png"), 0)
         width, height, rows = read_png(self.path("sheet.png"))
-        # Of 32x16 pixels, each three times three, eight by eight with gaps of four; on the left labels of seven
+        # Samples of 32x16 pixels, each three times three, eight by eight with gaps of four; on the left labels of seven
         # letters ("class 3"), 12 pixels each and 12 more, above them eight lines for the columns' heads.
         side, head = 7 * 12 + 12, 8 + 4
         self.assertEqual((width, height), (side + 8 * (16 * 3 + 4) + 4, head + 8 * (32 * 3 + 4) + 4))

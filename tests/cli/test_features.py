@@ -162,7 +162,7 @@ class Features(CommandTest):
             **{name: self.arrays[name] for name in ("y_train", "y_test")}})
         self.train(self.compile("--set", "training.epochs=1", spec="job.yaml"), "--output", "run")
         self.assertIn("4x3", self.expect(self.dtnnc("summary", "mixed.yaml"), 0).stdout)
-        # What a plan says of its spec compiles to the same steps.
+        # The spec that a plan holds compiles to the same steps.
         self.write("mixed.yaml", model.replace("[step, feature]", "[feature, step]").replace("  - dense: {units: 8}\n", ""))
         turned = self.compile(spec="job.yaml", plan="turned.json")
         self.write("again.yaml", json.loads(self.read(turned))["resolved_spec"])

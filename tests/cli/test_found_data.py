@@ -159,7 +159,7 @@ class FoundData(CommandTest):
         resolved = self.expect(self.dtnnc("resolve", "job.yaml"), 0).stdout
         self.assertRegex(resolved, r"train_samples: 36 +# found in the data")
         self.assertRegex(resolved, r"class_names: \[blue, green, red\] +# found in the data")
-        # What a run has resolved compiles where the data are not.
+        # A spec that a run has resolved compiles where the data are not.
         os.rename(self.path("flowers"), self.path("away"))
         self.expect(self.dtnnc("check", "run/resolved.yaml"), 0)
         said = self.expect(self.dtnnc("check", "job.yaml"), 3, "[missing-field]", "the dataset's folder flowers is not "
@@ -215,7 +215,7 @@ class FoundData(CommandTest):
         given = read_npz(self.path("p.npz"))
         self.assertEqual(given["values"].shape, (20, columns))
         self.assertNotIn("targets", given)
-        # What was measured is what the predictions are away from the table.
+        # The measured error is the distance of the predictions from the table.
         test = [[float(x) for x in lines[int(name.rsplit(" ", 1)[1])].split(",")] for name in given["sample"].data]
         away = [(p - t) ** 2 for p, t in zip(given["values"].data, [x for row in test for x in row])]
         self.assertAlmostEqual(sum(away) / len(away), error, places=5)

@@ -91,7 +91,7 @@ class IgnoredPixels(CommandTest):
         start = self.history("run")
         first = next(line for line in start if line["event"] == "epoch")["train"]
         self.assertAlmostEqual(first["loss"], math.log(3), places=6)
-        # What is evaluated with these weights, of the test split.
+        # Evaluation of the test split with these weights.
         loss, right, second, counted = 0.0, 0, 0, 0
         matrix = [[0] * CLASSES for _ in range(CLASSES)]
         for x, label in self.pixels("test"):
@@ -114,7 +114,7 @@ class IgnoredPixels(CommandTest):
         self.assertEqual(said["confusion_matrix"], matrix)
         recalls = [matrix[c][c] / sum(matrix[c]) for c in range(CLASSES)]
         self.assertAlmostEqual(said["recall"], sum(recalls) / CLASSES, places=6)
-        # What is a class and was taken for it, of what is either (Jaccard, 1901).
+        # Pixels that are a class and were taken for it, of those that are either (Jaccard, 1901).
         each = []
         for c in range(CLASSES):
             found = sum(row[c] for row in matrix)

@@ -149,7 +149,7 @@ def main():
         refused = run("dtnn-run", "--ranks", "2", "--resume", os.path.join(folder, "two"), "--epochs", "+2")
         check(refused.returncode == 5 and "go on with 3 ranks" in refused.stderr, "of as many ranks: " + refused.stderr)
 
-        # What is wrong with one rank's data is said with its name.
+        # Faults in one rank's data are reported with the rank's name.
         shutil.rmtree(os.path.join(folder, "rank_2"))
         missing = run("dtnn-run", "--ranks", "3", plan, "--output", os.path.join(folder, "three"))
         check(missing.returncode == 1 and "rank 2" in missing.stderr and "rank_2 is not there" in missing.stderr,

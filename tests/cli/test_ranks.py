@@ -247,7 +247,7 @@ class Ranks(CommandTest):
                 self.assertIsNone(job.poll(), "the job has ended early")
                 pid = wait_until(lambda: ranks_of(job.pid).get(rank), 20) if rank >= 0 else children(job.pid)[0]
                 os.kill(pid, signal.SIGKILL)
-                # What the dying ranks may still have written is not taken for progress of the next try.
+                # Checkpoints that the dying ranks may still have written are no progress of the next try.
                 time.sleep(0.7)
                 seen = max(self.checkpoints(output) + [newest])
             told = "".join(job.communicate(timeout=limit(120)))

@@ -142,7 +142,7 @@ class Settings(CommandTest):
         self.assertEqual(settings["training.batch_size"]["unit"], "samples")
         self.assertEqual(settings["training.epochs"]["place"], {"file": "job.yaml", "line": 4, "column": 53})
         self.assertFalse([path for path in settings if path.startswith("model.layers.")])
-        # Nothing is without an explanation.
+        # Every setting has an explanation.
         self.assertFalse([path for path, one in settings.items() if not one["doc"]])
 
     def test_the_other_forms_say_the_same(self):

@@ -218,7 +218,7 @@ class Resume(CommandTest):
         self.assertFalse(os.path.exists(self.path("run/plan.json")))
         self.expect(self.dtnn_run(plan, "--resume", "run"), 0, "going on after step")
         self.assertEqual(self.read("run/plan.json"), kept)
-        # Nothing says whose plan it is.
+        # The folder does not say whose plan it is.
         os.remove(self.path("run/plan.json"))
         shutil.rmtree(self.path("run/checkpoints"))
         os.mkdir(self.path("run/checkpoints"))

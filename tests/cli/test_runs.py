@@ -65,7 +65,7 @@ class SweepRuns(Trained):
             accuracies = [line["validation"]["categorical_accuracy"] for line in history if line["event"] == "epoch"]
             self.assertEqual(float(row["best.validation.categorical_accuracy"]), max(accuracies))
             self.assertEqual(float(row["test.loss"]), history[-1]["test"]["loss"])
-        # What is printed is for people: a column for each setting, and which run is best.
+        # The printed table is for people: a column for each setting, and which run is best.
         self.assertIn("batch_size", process.stdout)
         best = min(rows, key=lambda row: float(row["best.validation.loss"]))
         self.assertIn(f"batch_size={best['training.batch_size']} "
@@ -314,7 +314,7 @@ class MoreEpochs(Trained):
             process.kill()
         if self.events("run")[-1] != "evaluate":
             self.more("run", "+40", 5, "the run run has not finished")
-            # What is asked for in all may be asked for again.
+            # A metric that is asked for in all runs may be asked for again.
             self.more("run", "42")
         self.assert_same_training("run", "whole")
 
@@ -508,7 +508,7 @@ class Compared(Trained):
         self.assertIn("training.batch_size", page.of("td"))
         self.assertNotIn("<details>", self.read("runs/d e/report.html"))
         self.assertEqual(set(page.links), {"#curves", "#test", "#epochs", "#layers", "#settings", "#environment", "#next"})
-        # What the page says to do next can be done.
+        # The command that the page suggests works.
         commands = page.of("pre", "command")
         self.assertGreaterEqual(len(commands), 4)
         for command in commands:
@@ -551,7 +551,7 @@ class Compared(Trained):
         self.assertIn("GFLOP/s", page.of("th"))
         self.assertIn("conv2d_backward_weights", page.of("td"))
         self.assertTrue(any(re.fullmatch(r"[\d.]+ [mu]?s", text) for text in page.of("td")), page.of("td"))
-        # What is not aligned stays as it is.
+        # Text that is not aligned stays as it is.
         for text in ("operator  ms  %\nconv2d  3\n", "operator\nall  1\n", "a  b\n1  2  3\n"):
             self.write("runs/traced/operator_times.txt", text)
             self.expect(self.dtnn_run("report", "runs/traced"), 0)

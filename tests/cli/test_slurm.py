@@ -268,7 +268,7 @@ class Slurm(CommandTest):
         code, said, tries = runs(moves="no")
         self.assertEqual((code, len(tries)), (137, 2), said)
         self.assertIn("no further", said)
-        # What another try does not mend.
+        # Another try does not mend these.
         self.assertEqual(len(runs(moves="yes", code=5)[2]), 1)
         self.script("--restarts", "1")
         self.assertEqual(runs(moves="yes")[0], 137)
@@ -295,7 +295,7 @@ class Slurm(CommandTest):
         self.assertEqual({name: options[name].rstrip("=") for name in ("array", "job-name", "ntasks", "cpus-per-task")},
                          {"array": "0-5%2", "job-name": "wide_sweep", "ntasks": "2", "cpus-per-task": "3"})
         folder = os.path.realpath(self.folder)
-        # What each job runs; the table of the sweep finds it there.
+        # Each job runs the plan of its number; the table of the sweep finds it there.
         for task, name, threads in ((0, "batch_size-32_threads-1", "1"), (5, "batch_size-128_threads-2", "2")):
             self.assertEqual(self.end(self.start(0, task=task)), (0, ""))
             arguments = self.fake_file("srun.arguments").splitlines()

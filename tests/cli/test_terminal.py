@@ -80,7 +80,7 @@ class Help(CommandTest):
             for code in table:
                 found = subprocess.run(["grep", "-cE", rf"^  {code} "], input=text, text=True, capture_output=True)
                 self.assertEqual(found.stdout, "1\n", code)
-        # Of every diagnostic, too.
+        # Every diagnostic has one, too.
         with open(os.path.join(ROOT, "compiler", "support", "diagnostics.def"), encoding="utf-8") as file:
             diagnostics = {int(code) for code in re.findall(r"^DTNN_DIAGNOSTIC\(\w+, (\d+),", file.read(), re.M)}
         self.assertTrue(diagnostics and diagnostics <= codes_of(help_of("dtnnc")))
@@ -108,7 +108,7 @@ class Help(CommandTest):
                     text = help_of(program, *name.split())
                     usage = re.search(r"^Usage: (.*)$", text, re.M).group(1)
                     self.assertTrue(usage.startswith(f"{program} {name}"), usage)
-                    # What stands in capitals there is explained below.
+                    # Words in capitals there are explained below.
                     named = re.findall(r"(?<![-\w|])\[?([A-Z][A-Z|]*)(?:\.\.\.)?\]?(?= |$)", usage.split(" -")[0].replace("[OPTIONS]", ""))
                     arguments = rows(text, "Arguments")
                     self.assertEqual([term.removesuffix("...") for term in arguments], named)
@@ -383,7 +383,7 @@ class StandardInputOfRuns(CommandTest):
                 self.assertEqual(self.expect(self.piped(*words), 0).stdout, named.stdout)
         self.expect(self.piped("bench", "-", "--steps", "2"), 0)
         self.assertNotIn("<stdin>", os.listdir(self.folder))
-        # What goes on needs no plan, and takes the one that it began with.
+        # A run that goes on needs no plan, and takes the one that it began with.
         self.expect(self.piped("-", "--resume", "run", "--epochs", "+1", "--progress", "none"), 0)
 
     def test_a_pipe_from_the_compiler(self):

@@ -96,7 +96,7 @@ class Tuning(CommandTest):
         history["entries"][0]["idle"] = False
         self.write("times.json", json.dumps(history))
         self.assertIn(" 1 measured in ", self.tune("--threads", "1").stderr)
-        # Of other threads nothing is known; what is known stays.
+        # Times of other numbers of threads are unknown; known ones stay.
         self.assertIn(", 0 known before", self.tune("--threads", "2").stderr)
         self.assertEqual(len(self.times()["entries"]), 2 * count)
 

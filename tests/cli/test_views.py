@@ -141,9 +141,9 @@ class Graph(CommandTest):
         self.assertTrue(page.startswith("<!DOCTYPE html>"))
         self.assertEqual(page.count("<svg"), 1)
         self.assertIn('type="search"', page)
-        # What a search finds: the whole name with type and fields, of every layer.
+        # A search finds the whole name with type and fields, of every layer.
         self.assertRegex(page, r'xlink:title="conv2d_1: conv2d [^"]*filters=16')
-        # Nothing is loaded from elsewhere.
+        # The page loads no file from elsewhere.
         self.assertEqual([link for link in re.findall(r'(?:src|href)="([^"]*)"', page) if not link.startswith("#")], [])
         self.assertEqual(set(re.findall(r'https?://[^"\s]*', page)),
                          {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"})

@@ -29,7 +29,7 @@ class SpecFolder {
 
 /// As `dtnnc diff` compiles it, with the parameters of the model: for what the job and its machine
 /// say, else for AVX2 and two threads, or as the plan beside it. `settings` are those of --set.
-/// Nothing, and why in `error`, when the spec is refused.
+/// The plan; nothing, and the reason in `error`, when the spec is refused.
 std::optional<plan::Plan> compile_job(const std::string& file, std::string& error,
                                       const std::vector<std::string>& settings = {},
                                       const plan::Plan* beside = nullptr);

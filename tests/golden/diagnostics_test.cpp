@@ -222,7 +222,7 @@ std::string briefly(const Diagnostics& diagnostics) {
     return text;
 }
 
-/// Where character `count` begins.
+/// The byte at which character `count` begins.
 std::size_t byte_of(const std::string& text, std::size_t count) {
     std::size_t at = 0;
     for (; at < text.size(); ++at)
@@ -256,7 +256,7 @@ std::string compact(const std::string& rendered) {
     return text + "\n";
 }
 
-/// What the corpus says of a case: as users see it, as `compact` or, where only the help counts, as
+/// The corpus's words on a case: as users see them, as `compact` or, where only the help counts, as
 /// `briefly` puts it.
 std::string answer(const Diagnostics& diagnostics, const fs::path& corpus, bool on_one_line) {
     std::string text = diagnostics.all().empty()        ? "(no diagnostics)\n"

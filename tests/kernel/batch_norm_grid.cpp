@@ -29,7 +29,7 @@ std::vector<Shape> shapes() {
     list.push_back({row_major({2, 3, 5, 7})});
     for (const Along& along : tensors_along_axes()) {
         const Shape shape{along.tensor, along.axis, false};
-        // Of a handful of elements the deviation may be next to nothing.
+        // The deviation of a handful of elements may be next to nothing.
         const bool enough = shape.tensor.elements() / shape.channels() >= 6;
         if (enough && channel_layout(along.tensor, {std::size_t(along.axis), 1}))
             list.push_back(shape);

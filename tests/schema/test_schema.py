@@ -26,7 +26,7 @@ CORPUS = os.path.join(ROOT, "tests", "golden", "diagnostics")
 DEFINITIONS = "definitions.schema.json"
 KINDS = ("job", "model", "dataset", "training", "machine", "operator", "loss")
 
-# What one file's schema cannot see, by diagnostic code.
+# Mistakes that one file's schema cannot see, by diagnostic code.
 NOT_STRUCTURAL = {
     # Other files, and the command line.
     "cannot-read": "the file is not there",

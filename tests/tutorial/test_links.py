@@ -11,7 +11,7 @@ import urllib.parse
 from page import ROOT
 
 WIDTH = 120
-# What people type into a search box. An index without one of these is not done.
+# Words that people type into a search box. An index without one of these is not done.
 WORDS = ["accuracy", "Adam", "augmentation", "batch norm", "batch size", "checkpoint", "class imbalance", "CSV", "CUDA",
          "dropout", "early stopping", "epochs", "error message", "exit code", "fine-tuning", "freeze", "GPU",
          "gradient clipping", "image size", "inference", "Keras", "learning rate", "loss", "masks", "memory",

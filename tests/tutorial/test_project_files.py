@@ -14,7 +14,7 @@ import yaml
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
 from commands import BIN, DTNNC, ROOT, run
 
-# What NOTICE calls the packages of tools/packages.txt; None: a tool of every build, which leaves nothing behind.
+# NOTICE's names of the packages of tools/packages.txt; None: a tool of every build, which leaves nothing behind.
 PACKAGES = {"g++": "GCC's run time", "cmake": "CMake", "ninja-build": "Ninja", "git": None, "ca-certificates": None,
             "libyaml-cpp-dev": "yaml-cpp", "nlohmann-json3-dev": "nlohmann-json", "libcli11-dev": "CLI11",
             "libfmt-dev": "fmt", "libblis-serial-dev": "BLIS", "libxxhash-dev": "xxHash", "libhwloc-dev": "hwloc",
@@ -24,7 +24,7 @@ PACKAGES = {"g++": "GCC's run time", "cmake": "CMake", "ninja-build": "Ninja", "
             "libclang-rt-dev": "libFuzzer", "clang-format": "clang-format", "clang-tidy": "clang-tidy",
             "python3": "Python", "python3-jsonschema": "python3-jsonschema", "python3-yaml": "python3-yaml",
             "graphviz": "Graphviz", "groff-base": "groff", "fish": "fish", "zsh": "zsh", "llvm-19-dev": "LLVM"}
-# What NOTICE calls the shared libraries that programs name.
+# NOTICE's names of the shared libraries that programs name.
 LIBRARIES = {"libjemalloc": "jemalloc", "libyaml-cpp": "yaml-cpp", "libfmt": "fmt", "libjpeg": "libjpeg-turbo",
              "libpng16": "libpng", "libz": "zlib", "libarchive": "libarchive", "libxxhash": "xxHash",
              "libhwloc": "hwloc", "libstdc++": "libstdc++", "libgcc_s": "libgcc", "libm": "GNU C library",
@@ -32,7 +32,7 @@ LIBRARIES = {"libjemalloc": "jemalloc", "libyaml-cpp": "yaml-cpp", "libfmt": "fm
              "libpthread": "GNU C library", "ld-linux-x86-64": "GNU C library", "libLLVM": "LLVM",
              "libLLVM-19": "LLVM", "libmpich": "MPICH", "libmpi": "Open MPI", "libcudnn": "cuDNN",
              "libcublasLt": "cuBLASLt", "libcudart": "CUDA runtime", "libcuda": "CUDA runtime",
-             # Of the sanitizers' builds, which are not handed on.
+             # These belong to the sanitizers' builds, which are not handed on.
              "libasan": "GCC's run time", "libubsan": "GCC's run time", "libtsan": "GCC's run time"}
 
 

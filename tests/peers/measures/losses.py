@@ -82,7 +82,7 @@ def cross_entropies():
             weight = torch.tensor(weights) if weights else None
             say = f"smoothing {smoothing}{', class weights' if weights else ''}"
             for answers, what, soft in ((classes(), "labels", False), (shares(), "shares", True)):
-                # Of the logits: cross_entropy of the logarithms is the same number.
+                # The cross-entropy of the logarithms, as logits, is the same number.
                 yield case(f"categorical_cross_entropy of {what}, {say}", "categorical_cross_entropy", attributes, "softmax", answers,
                            lambda p, t, w=weight, s=smoothing: F.cross_entropy(p.log(), t, weight=w, label_smoothing=s), soft=soft)
     yield case("categorical_cross_entropy behind a sigmoid", "categorical_cross_entropy", {}, "sigmoid", classes(),

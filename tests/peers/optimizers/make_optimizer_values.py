@@ -255,7 +255,7 @@ def optimizers():
                    written_rule(nadam, 0.05, fields))
     yield from both("adagrad", "adagrad", 0.1, {"epsilon": 1e-8, "learning_rate_decay": 0.1, "initial_accumulator": 0.2},
                     torch.optim.Adagrad, {"eps": 1e-8, "lr_decay": 0.1, "initial_accumulator_value": 0.2})
-    # What no initial value hides: sums that begin at zero.
+    # Sums begin at zero, so that no initial value hides a fault.
     yield from both("adagrad from zero", "adagrad", 0.1, {"epsilon": 1e-10, "learning_rate_decay": 0.0, "initial_accumulator": 0.0},
                     torch.optim.Adagrad, {"eps": 1e-10})
     for decay in (0.0, 0.05):

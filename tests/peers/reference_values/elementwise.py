@@ -5,7 +5,7 @@ from torch.nn import functional as F
 
 from reference import case, numbers
 
-# Where forms that are not stable overflow, and where differences cancel. No kinks: there every one-sided derivative is right.
+# Arguments at which unstable forms overflow or differences cancel. No kinks: there every one-sided derivative is right.
 EDGES = torch.tensor([-1e4, -745.0, -104.0, -89.0, -30.0, -3.5, -1e-3, -1e-8, -1e-310, 1e-310, 1e-8, 1e-3, 3.5, 30.0,
                       89.0, 104.0, 745.0, 1e4])
 

@@ -248,7 +248,7 @@ def write():
     write_tiny("tiny_residual", TinyResidual(5, BasicBlock), 32)
     # As our resnext50_32x4d with `groups: 2` and `group_width: 64`.
     write_tiny("tiny_grouped", TinyResidual(5, Bottleneck, groups=2, base_width=64), 32)
-    # Of a size at which the adaptive pooling has something to do.
+    # The size is one at which the adaptive pooling has something to do.
     write_tiny("tiny_alexnet", TinyAlexNet(5), 160)
 
 

@@ -26,7 +26,7 @@ from job_processes import launchers_of, marked, ranks_of, watchers_of, wait_unti
 
 DTNN_RUN, DTNNC = (os.path.join(jobs.BIN, name) for name in ("dtnn-run", "dtnnc"))
 TIMEOUT = 3  # seconds that the plans let a rank wait for the others
-# What the busiest machine may add: ranks that share cores wait for each other.
+# Seconds that the busiest machine may add: ranks that share cores wait for each other.
 SLACK = 5.0
 REFUSED_WITHIN = 2.0  # seconds after all ranks have started
 HANG = 90.0

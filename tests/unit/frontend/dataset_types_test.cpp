@@ -1,4 +1,4 @@
-// What specs know of types of datasets and what plans know of them are of the same types.
+// Specs and plans know the same types of datasets.
 
 #include "plan/dataset_types.hpp"
 
