@@ -1,5 +1,6 @@
 #include "compiler/frontend/datasets/dataset_fields.hpp"
 #include "compiler/frontend/datasets/dataset_type.hpp"
+#include "compiler/support/field_rows.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -9,12 +10,10 @@ const FieldTable& archive_fields() {
     static const FieldTable table = {
         path("a tar, tar.gz or zip of train/CLASS/IMAGE and test/CLASS/IMAGE, or an .npz of the "
              "arrays x_train, y_train, x_test and y_test, relative to the current folder"),
-        {.name = "validation_name",
-         .type = FieldType::text,
-         .doc = "what the samples of validation are called, such as `val`: of an .npz the arrays "
-                "x_val and y_val, of images val/CLASS/IMAGE",
-         .change = mathematics(kWatched),
-         .optional = true},
+        text_field("validation_name", kMayBeAbsent,
+                   "what the samples of validation are called, such as `val`: of an .npz the "
+                   "arrays x_val and y_val, of images val/CLASS/IMAGE",
+                   mathematics(kWatched)),
         test_share(),
         found(image_shape()),
         found(classes("the number of classes, or of numbers in a row of y_train")),

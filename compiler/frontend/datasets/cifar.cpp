@@ -1,5 +1,6 @@
 #include "compiler/frontend/datasets/dataset_fields.hpp"
 #include "compiler/frontend/datasets/dataset_type.hpp"
+#include "compiler/support/field_rows.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -21,13 +22,10 @@ const FieldTable& cifar100_fields() {
     static const FieldTable table = {
         path("the folder of train.bin and test.bin, or the .tar or .tar.gz that holds them, "
              "relative to the current folder"),
-        {.name = "level",
-         .type = FieldType::choice,
-         .fallback = std::string("fine"),
-         .doc = "which of a sample's two labels is its class: one of 100, or one of 20 that take "
-                "five of these together",
-         .change = mathematics(kToldApart),
-         .choices = {"fine", "coarse"}},
+        choice_field("level", "fine", {"fine", "coarse"},
+                     "which of a sample's two labels is its class: one of 100, or one of 20 that "
+                     "take five of these together",
+                     mathematics(kToldApart)),
         train_samples(50'000),
         test_samples(10'000),
     };

@@ -6,6 +6,7 @@
 #include "compiler/frontend/datasets/dataset_fields.hpp"
 #include "compiler/frontend/datasets/dataset_type.hpp"
 #include "compiler/frontend/read/validation.hpp"
+#include "compiler/support/field_rows.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -18,73 +19,47 @@ const FieldTable& csv_fields() {
     using namespace dataset_fields;
     static const FieldTable table = {
         path("the table of the training samples, a line for each, relative to the current folder"),
-        {.name = "test_path",
-         .type = FieldType::text,
-         .doc = "the table of the test samples, in the same form; this or `test_share`",
-         .change = unread(
-             "the files there may be the same or others, and the accuracy is measured on them"),
-         .optional = true},
-        {.name = "validation_path",
-         .type = FieldType::text,
-         .doc = "a table of samples of validation, in the same form",
-         .change =
-             unread("the files there may be the same or others, and schedules may watch them"),
-         .optional = true},
+        text_field(
+            "test_path", kMayBeAbsent,
+            "the table of the test samples, in the same form; this or `test_share`",
+            unread(
+                "the files there may be the same or others, and the accuracy is measured on them")),
+        text_field(
+            "validation_path", kMayBeAbsent, "a table of samples of validation, in the same form",
+            unread("the files there may be the same or others, and schedules may watch them")),
         test_share(),
-        found({.name = "shape",
-               .type = FieldType::integer_list,
-               .doc = "channels, height and width that the features of a line make, row by row; "
-                      "[features, 1, 1] for none",
-               .change = mathematics(kOtherShape),
-               .minimum = 1,
-               .maximum = 65536}),
+        found(number_field(FieldType::integer_list, "shape", kMustBeGiven, between(1, 65536),
+                           "channels, height and width that the features of a line make, row by "
+                           "row; [features, 1, 1] for none",
+                           mathematics(kOtherShape))),
         found(classes("the number of classes, or of label columns")),
         label_kind("what the label columns hold: one class (a number from 0, or a name), zeros and "
                    "ones, or real numbers"),
-        {.name = "label_columns",
-         .type = FieldType::integer_list,
-         .fallback = Dims{-1},
-         .doc = "the columns that are labels, counted from 1, or from the end by -1, -2 and so on; "
-                "all others are features",
-         .change = mathematics(kLabelColumns),
-         .minimum = -100'000,
-         .maximum = 100'000},
-        {.name = "label_names",
-         .type = FieldType::text_list,
-         .doc = "the columns that are labels by their names in the header, in place of "
-                "`label_columns`",
-         .change = mathematics(kLabelColumns),
-         .optional = true},
-        {.name = "ignored_columns",
-         .type = FieldType::integer_list,
-         .doc = "columns that are neither labels nor features, such as a sample's number, counted "
-                "as those of labels",
-         .change = mathematics(kFeatureColumns),
-         .minimum = -100'000,
-         .maximum = 100'000,
-         .optional = true},
-        {.name = "ignored_names",
-         .type = FieldType::text_list,
-         .doc = "such columns by their names in the header, in place of `ignored_columns`",
-         .change = mathematics(kFeatureColumns),
-         .optional = true},
-        {.name = "header",
-         .type = FieldType::boolean,
-         .fallback = true,
-         .doc = "whether the first line has the columns' names",
-         .change = mathematics("the first line is a sample or not")},
-        {.name = "separator",
-         .type = FieldType::choice,
-         .fallback = std::string("comma"),
-         .doc = "what stands between columns",
-         .change = mathematics("lines are columns in another way"),
-         .choices = {"comma", "semicolon", "tab"}},
-        {.name = "decimal",
-         .type = FieldType::choice,
-         .fallback = std::string("point"),
-         .doc = "what stands before a number's fraction: 1.5 or 1,5",
-         .change = mathematics("texts are numbers in another way"),
-         .choices = {"point", "comma"}},
+        number_field(FieldType::integer_list, "label_columns", AttributeValue(Dims{-1}),
+                     between(-100'000, 100'000),
+                     "the columns that are labels, counted from 1, or from the end by -1, -2 and "
+                     "so on; all others are features",
+                     mathematics(kLabelColumns)),
+        plain_field(
+            FieldType::text_list, "label_names", kMayBeAbsent,
+            "the columns that are labels by their names in the header, in place of `label_columns`",
+            mathematics(kLabelColumns)),
+        number_field(FieldType::integer_list, "ignored_columns", kMayBeAbsent,
+                     between(-100'000, 100'000),
+                     "columns that are neither labels nor features, such as a sample's number, "
+                     "counted as those of labels",
+                     mathematics(kFeatureColumns)),
+        plain_field(FieldType::text_list, "ignored_names", kMayBeAbsent,
+                    "such columns by their names in the header, in place of `ignored_columns`",
+                    mathematics(kFeatureColumns)),
+        flag_field("header", true, "whether the first line has the columns' names",
+                   mathematics("the first line is a sample or not")),
+        choice_field("separator", "comma", {"comma", "semicolon", "tab"},
+                     "what stands between columns",
+                     mathematics("lines are columns in another way")),
+        choice_field("decimal", "point", {"point", "comma"},
+                     "what stands before a number's fraction: 1.5 or 1,5",
+                     mathematics("texts are numbers in another way")),
         found_train_samples(),
         found_test_samples(),
         found_validation_samples(),

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "compiler/support/field_rows.hpp"
+
 namespace dtnn::compiler::dataset_fields {
 namespace {
 
@@ -11,18 +13,11 @@ constexpr std::array<std::string_view, 3> kLabelKinds = {"classes", "multiple", 
 
 Field count(std::string_view name, std::int64_t fallback, std::string_view doc,
             FieldChange change) {
-    return {.name = name,
-            .type = FieldType::integer,
-            .fallback = fallback,
-            .doc = doc,
-            .change = change,
-            .minimum = 1,
-            .maximum = 1'000'000'000,
-            .unit = "samples"};
+    return integer_field(name, fallback, between(1, 1'000'000'000).in("samples"), doc, change);
 }
 
 Field split_folder(std::string_view name, std::string_view doc, FieldChange change) {
-    return {.name = name, .type = FieldType::text, .doc = doc, .change = change, .optional = true};
+    return text_field(name, kMayBeAbsent, doc, change);
 }
 
 }  // namespace
@@ -38,16 +33,12 @@ Field test_samples(std::int64_t fallback, std::string_view doc) {
 }
 
 Field seed() {
-    return {.name = "seed",
-            .type = FieldType::integer,
-            .fallback = std::int64_t{0},
-            .doc = "seed of the made-up samples",
-            .change = mathematics("other samples are generated"),
-            .minimum = 0};
+    return integer_field("seed", 0, at_least(0), "seed of the made-up samples",
+                         mathematics("other samples are generated"));
 }
 
 Field path(std::string_view doc) {
-    return {.name = "path", .type = FieldType::text, .doc = doc, .change = unread(kOtherFiles)};
+    return text_field("path", kMustBeGiven, doc, unread(kOtherFiles));
 }
 
 Field found(Field field) {
@@ -71,12 +62,8 @@ Field found_validation_samples() {
 }
 
 Field classes(std::string_view doc) {
-    return {.name = "classes",
-            .type = FieldType::integer,
-            .doc = doc,
-            .change = mathematics(kToldApart),
-            .minimum = 1,
-            .maximum = 1'000'000};
+    return integer_field("classes", kMustBeGiven, between(1, 1'000'000), doc,
+                         mathematics(kToldApart));
 }
 
 Field train_folder() {
@@ -104,83 +91,48 @@ Field validation_folder() {
 }
 
 Field test_share() {
-    return {.name = "test_share",
-            .type = FieldType::real,
-            .doc =
-                "where the files have no test samples of their own: the share of the samples that "
-                "is kept for the test, by a permutation that is always the same",
-            .change = mathematics("other samples are kept from training"),
-            .minimum = 0,
-            .maximum = 1,
-            .optional = true,
-            .exclusive_minimum = true,
-            .exclusive_maximum = true};
+    return real_field("test_share", kMayBeAbsent, above(0).below(1),
+                      "where the files have no test samples of their own: the share of the samples "
+                      "that is kept for the test, by a permutation that is always the same",
+                      mathematics("other samples are kept from training"));
 }
 
 Field image_shape() {
-    return {.name = "shape",
-            .type = FieldType::integer_list,
-            .doc =
-                "channels (1: gray, 3: colours; of arrays any number), height and width of the "
-                "images as they are; "
-                "height and width of zero: they differ, and a transform makes them one size",
-            .change = mathematics(kOtherShape),
-            .minimum = 0,
-            .maximum = 65536};
+    return number_field(
+        FieldType::integer_list, "shape", kMustBeGiven, between(0, 65536),
+        "channels (1: gray, 3: colours; of arrays any number), height and width of the images as "
+        "they are; height and width of zero: they differ, and a transform makes them one size",
+        mathematics(kOtherShape));
 }
 
 Field cache(std::string_view doc) {
-    return {.name = "cache",
-            .type = FieldType::quantity,
-            .fallback = std::int64_t{256} << 20,
-            .doc = doc,
-            .change = performance("the same samples come from memory or from files"),
-            .minimum = 1 << 20,
-            .maximum = 1e15,
-            .unit = "bytes"};
+    return quantity_field("cache", std::int64_t{256} << 20, between(1 << 20, 1e15).in("bytes"), doc,
+                          performance("the same samples come from memory or from files"));
 }
 
 Field most_pixels(std::int64_t fallback) {
-    return {.name = "most_pixels",
-            .type = FieldType::integer,
-            .fallback = fallback,
-            .doc =
-                "height times width of the largest image, where they differ: memory for one is "
-                "booked for every worker, and larger ones are refused",
-            .change = performance("it is a limit that is checked, not a choice of the computation"),
-            .minimum = 1,
-            .maximum = 1 << 28,
-            .unit = "pixels"};
+    return integer_field(
+        "most_pixels", fallback, between(1, 1 << 28).in("pixels"),
+        "height times width of the largest image, where they differ: memory for one is booked for "
+        "every worker, and larger ones are refused",
+        performance("it is a limit that is checked, not a choice of the computation"));
 }
 
 Field label_kind(std::string_view doc) {
-    return {.name = "label_kind",
-            .type = FieldType::choice,
-            .fallback = std::string("classes"),
-            .doc = doc,
-            .change = mathematics(kLabelled),
-            .choices = {kLabelKinds.begin(), kLabelKinds.end()}};
+    return choice_field("label_kind", "classes", {kLabelKinds.begin(), kLabelKinds.end()}, doc,
+                        mathematics(kLabelled));
 }
 
 Field labels(std::string_view doc) {
-    return {.name = "labels",
-            .type = FieldType::choice,
-            .fallback = std::string("sample"),
-            .doc = doc,
-            .change = mathematics(kLabelled),
-            .choices = {"sample", "pixel"}};
+    return choice_field("labels", "sample", {"sample", "pixel"}, doc, mathematics(kLabelled));
 }
 
 Field ignored_value(std::int64_t least, std::int64_t most) {
-    return {.name = "ignored_value",
-            .type = FieldType::integer,
-            .doc =
-                "the number of pixels that belong to no class, such as 255: they count neither "
-                "in the loss nor in metrics, and what an augmentation fills in is one of them",
-            .change = mathematics("other pixels count in the loss"),
-            .minimum = double(least),
-            .maximum = double(most),
-            .optional = true};
+    return integer_field(
+        "ignored_value", kMayBeAbsent, between(double(least), double(most)),
+        "the number of pixels that belong to no class, such as 255: they count neither in the loss "
+        "nor in metrics, and what an augmentation fills in is one of them",
+        mathematics("other pixels count in the loss"));
 }
 
 }  // namespace dtnn::compiler::dataset_fields

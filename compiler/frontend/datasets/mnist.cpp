@@ -1,5 +1,6 @@
 #include "compiler/frontend/datasets/dataset_fields.hpp"
 #include "compiler/frontend/datasets/dataset_type.hpp"
+#include "compiler/support/field_rows.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -7,10 +8,9 @@ namespace {
 const FieldTable& mnist_fields() {
     using namespace dataset_fields;
     static const FieldTable table = {
-        {.name = "path",
-         .type = FieldType::text,
-         .doc = "the folder of the four IDX files, raw or gzip, relative to the current folder",
-         .change = unread(kOtherFiles)},
+        text_field("path", kMustBeGiven,
+                   "the folder of the four IDX files, raw or gzip, relative to the current folder",
+                   unread(kOtherFiles)),
         train_samples(60'000),
         test_samples(10'000),
     };

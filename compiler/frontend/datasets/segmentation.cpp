@@ -1,5 +1,6 @@
 #include "compiler/frontend/datasets/dataset_fields.hpp"
 #include "compiler/frontend/datasets/dataset_type.hpp"
+#include "compiler/support/field_rows.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -13,27 +14,19 @@ const FieldTable& segmentation_fields() {
         test_folder(),
         validation_folder(),
         test_share(),
-        {.name = "image_folder",
-         .type = FieldType::text,
-         .fallback = std::string("images"),
-         .doc = "the folder of a split that has the images (JPEG or PNG)",
-         .change = mathematics("the samples are other images")},
-        {.name = "mask_folder",
-         .type = FieldType::text,
-         .fallback = std::string("masks"),
-         .doc = "the folder of a split that has the masks: a PNG of the name and the size of every "
-                "image, gray or with a palette, whose numbers are classes",
-         .change = mathematics("the pixels have other labels")},
+        text_field("image_folder", "images",
+                   "the folder of a split that has the images (JPEG or PNG)",
+                   mathematics("the samples are other images")),
+        text_field("mask_folder", "masks",
+                   "the folder of a split that has the masks: a PNG of the name and the size of "
+                   "every image, gray or with a palette, whose numbers are classes",
+                   mathematics("the pixels have other labels")),
         found(image_shape()),
         found(classes("the number of classes that pixels may be of")),
-        {.name = "mask_values",
-         .type = FieldType::integer_list,
-         .doc = "the numbers that masks have, in the order of the classes, such as [0, 255]; "
-                "without, a number is its class",
-         .change = mathematics("the numbers of masks are other classes"),
-         .minimum = 0,
-         .maximum = 255,
-         .optional = true},
+        number_field(FieldType::integer_list, "mask_values", kMayBeAbsent, between(0, 255),
+                     "the numbers that masks have, in the order of the classes, such as [0, 255]; "
+                     "without, a number is its class",
+                     mathematics("the numbers of masks are other classes")),
         ignored_value(0, 255),
         found_train_samples(),
         found_test_samples(),

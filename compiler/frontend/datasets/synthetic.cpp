@@ -1,5 +1,6 @@
 #include "compiler/frontend/datasets/dataset_fields.hpp"
 #include "compiler/frontend/datasets/dataset_type.hpp"
+#include "compiler/support/field_rows.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -7,18 +8,10 @@ namespace {
 const FieldTable& synthetic_fields() {
     using namespace dataset_fields;
     static const FieldTable table = {
-        {.name = "shape",
-         .type = FieldType::integer_list,
-         .doc = "channels, height and width of a sample",
-         .change = mathematics(kOtherShape),
-         .minimum = 1,
-         .maximum = 65536},
-        {.name = "classes",
-         .type = FieldType::integer,
-         .doc = "the number of classes",
-         .change = mathematics(kToldApart),
-         .minimum = 2,
-         .maximum = 1'000'000},
+        number_field(FieldType::integer_list, "shape", kMustBeGiven, between(1, 65536),
+                     "channels, height and width of a sample", mathematics(kOtherShape)),
+        integer_field("classes", kMustBeGiven, between(2, 1'000'000), "the number of classes",
+                      mathematics(kToldApart)),
         labels("what has a class: every sample, or every pixel of it (segmentation)"),
         seed(),
         train_samples(10'000),

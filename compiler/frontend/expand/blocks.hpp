@@ -15,6 +15,7 @@
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/frontend/specs.hpp"
 #include "compiler/ops/op.hpp"
+#include "compiler/support/field_rows.hpp"
 
 namespace dtnn::compiler {
 
@@ -33,7 +34,7 @@ struct BlockParameter {
     std::string name;
     std::string doc;
     /// Its texts are views of those above; what it decides are layers' fields.
-    Field field{.name = {}, .type = FieldType::text, .change = kOfLayer};
+    Field field = text_field({}, kMustBeGiven, "", kOfLayer);
     const SourceNode* fallback = nullptr;  ///< the default, which may have expressions
     /// Of operators: it is learned, beginning with its value: one number, or one for each channel.
     std::optional<Training> trained = std::nullopt;

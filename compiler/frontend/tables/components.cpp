@@ -84,6 +84,14 @@ std::vector<std::string_view> ComponentSet::names() const {
     return result;
 }
 
+Field variant_field(FieldType type, std::string_view name, Absent absent, const ComponentSet& set,
+                    std::string_view doc, FieldChange change) {
+    Field field = plain_field(type, name, std::move(absent), doc, change);
+    field.choices = set.names();
+    field.components = &set;
+    return field;
+}
+
 const std::vector<const ComponentSet*>& component_sets() {
     static const std::vector<const ComponentSet*> sets = {
         &optimizers(), &losses(),        &metrics(),      &schedules(),

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "compiler/frontend/yaml/source_tree.hpp"
-#include "compiler/support/field_table.hpp"
+#include "compiler/support/field_rows.hpp"
 #include "plan/plan.hpp"
 
 namespace dtnn::compiler {
@@ -97,6 +97,10 @@ const ComponentSet& augmentations();  // transform_table.cpp
 const ComponentSet& dataset_types();  // datasets/dataset_types.cpp
 /// All of them, in this order.
 const std::vector<const ComponentSet*>& component_sets();
+
+/// The row of a field that is a member of the set, or a list of members.
+Field variant_field(FieldType type, std::string_view name, Absent absent, const ComponentSet& set,
+                    std::string_view doc, FieldChange change);
 
 /// One member. Nothing after a diagnostic.
 std::optional<ReadComponent> read_component(const SourceNode& node, const Field& field,

@@ -2,6 +2,7 @@
 
 #include "compiler/frontend/tables/components.hpp"
 #include "compiler/frontend/tables/tables.hpp"
+#include "compiler/support/field_rows.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -31,69 +32,43 @@ const FieldTable& dataset_head_table() {
         extends_field("a dataset that this one is merged over, field by field"),
         description_field("what the dataset is, for people"),
         allow_field(),
-        {.name = "type",
-         .type = FieldType::choice,
-         .doc = "where the samples come from; each type has fields of its own",
-         .change = mathematics("the samples come from another source"),
-         .choices = dataset_types().names()},
+        choice_field("type", kMustBeGiven, dataset_types().names(),
+                     "where the samples come from; each type has fields of its own",
+                     mathematics("the samples come from another source")),
     };
     return table;
 }
 
 const FieldTable& dataset_tail_table() {
     static const FieldTable table = {
-        {.name = "transforms",
-         .type = FieldType::variant_list,
-         .doc = "what every sample goes through, in order",
-         .change = mathematics("the network sees the samples otherwise"),
-         .choices = transforms().names(),
-         .optional = true,
-         .components = &transforms()},
-        {.name = "augmentations",
-         .type = FieldType::variant_list,
-         .doc = "what training samples go through behind the transforms, in order, drawn anew for "
-                "every epoch",
-         .change = mathematics("the network is trained on samples changed otherwise"),
-         .choices = augmentations().names(),
-         .optional = true,
-         .components = &augmentations()},
-        {.name = "sample_percentage",
-         .type = FieldType::real,
-         .fallback = 100.0,
-         .doc =
-             "training samples of an epoch: below 100 a part of them, drawn anew for every epoch, "
-             "above 100 some of them more than once",
-         .change = mathematics("an epoch has another number of samples"),
-         .minimum = 0,
-         .maximum = 10'000,
-         .unit = "percent",
-         .exclusive_minimum = true},
-        {.name = "test_as_validation",
-         .type = FieldType::boolean,
-         .fallback = false,
-         .doc = "the test samples are the validation's too, instead of a part of the training "
-                "samples",
-         .change = mathematics("other samples are kept from training")},
-        {.name = "target",
-         .type = FieldType::choice,
-         .fallback = std::string("label"),
-         .doc = "what the network is to give: a sample's label, or the sample itself as it enters "
-                "the network, behind transforms and augmentations (autoencoders)",
-         .change = mathematics("the network is to give something else"),
-         .choices = {"label", "input"}},
-        {.name = "class_names",
-         .type = FieldType::text_list,
-         .doc = "what answers and tables call the classes, or the label columns, in their order; "
-                "those of the files, where these have names",
-         .change =
-             performance("they are what classes are called; files that have names must have these"),
-         .optional = true},
-        {.name = "content_hash",
-         .type = FieldType::text,
-         .doc = "the content hash that the files must have, as `dtnnc data` shows it",
-         .change =
-             performance("it is what is checked of the files, not a choice of the computation"),
-         .optional = true},
+        variant_field(FieldType::variant_list, "transforms", kMayBeAbsent, transforms(),
+                      "what every sample goes through, in order",
+                      mathematics("the network sees the samples otherwise")),
+        variant_field(FieldType::variant_list, "augmentations", kMayBeAbsent, augmentations(),
+                      "what training samples go through behind the transforms, in order, drawn "
+                      "anew for every epoch",
+                      mathematics("the network is trained on samples changed otherwise")),
+        real_field("sample_percentage", 100.0, above(0).up_to(10'000).in("percent"),
+                   "training samples of an epoch: below 100 a part of them, drawn anew for every "
+                   "epoch, above 100 some of them more than once",
+                   mathematics("an epoch has another number of samples")),
+        flag_field(
+            "test_as_validation", false,
+            "the test samples are the validation's too, instead of a part of the training samples",
+            mathematics("other samples are kept from training")),
+        choice_field("target", "label", {"label", "input"},
+                     "what the network is to give: a sample's label, or the sample itself as it "
+                     "enters the network, behind transforms and augmentations (autoencoders)",
+                     mathematics("the network is to give something else")),
+        plain_field(
+            FieldType::text_list, "class_names", kMayBeAbsent,
+            "what answers and tables call the classes, or the label columns, in their order; those "
+            "of the files, where these have names",
+            performance("they are what classes are called; files that have names must have these")),
+        text_field(
+            "content_hash", kMayBeAbsent,
+            "the content hash that the files must have, as `dtnnc data` shows it",
+            performance("it is what is checked of the files, not a choice of the computation")),
     };
     return table;
 }

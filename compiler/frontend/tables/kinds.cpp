@@ -2,6 +2,7 @@
 
 #include "compiler/frontend/tables/tables.hpp"
 #include "compiler/support/diagnostics.hpp"
+#include "compiler/support/field_rows.hpp"
 
 namespace dtnn::compiler {
 
@@ -53,37 +54,22 @@ const KindInfo& info_of(SpecKind kind) {
 }
 
 Field kind_field(std::string_view kind, std::string_view doc) {
-    return {.name = "kind",
-            .type = FieldType::choice,
-            .doc = doc,
-            .change = performance("it says which table of fields the spec follows"),
-            .choices = {kind},
-            .optional = true};
+    return choice_field("kind", kMayBeAbsent, {kind}, doc,
+                        performance("it says which table of fields the spec follows"));
 }
 
 Field name_field(std::string_view doc, std::string_view reason) {
-    return {.name = "name",
-            .type = FieldType::text,
-            .doc = doc,
-            .change = performance(reason),
-            .optional = true};
+    return text_field("name", kMayBeAbsent, doc, performance(reason));
 }
 
 Field extends_field(std::string_view doc) {
-    return {.name = "extends",
-            .type = FieldType::reference,
-            .doc = doc,
-            .change =
-                performance("only what is taken over counts, and that is compared field by field"),
-            .optional = true};
+    return plain_field(
+        FieldType::reference, "extends", kMayBeAbsent, doc,
+        performance("only what is taken over counts, and that is compared field by field"));
 }
 
 Field description_field(std::string_view doc) {
-    return {.name = "description",
-            .type = FieldType::text,
-            .doc = doc,
-            .change = performance("it is text for people"),
-            .optional = true};
+    return text_field("description", kMayBeAbsent, doc, performance("it is text for people"));
 }
 
 Field allow_field() {

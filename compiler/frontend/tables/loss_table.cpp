@@ -5,6 +5,7 @@
 #include "compiler/frontend/tables/components.hpp"
 #include "compiler/ops/expression/formula_fault.hpp"
 #include "compiler/ops/expression/parse_infix.hpp"
+#include "compiler/support/field_rows.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -12,25 +13,16 @@ namespace {
 constexpr std::string_view kOtherLoss = "another loss is minimised";
 
 Field class_weights_field() {
-    return {.name = "class_weights",
-            .type = FieldType::real_list,
-            .doc = "weight of each class; with labels the mean is a weighted one, as PyTorch's is",
-            .change = mathematics(kOtherLoss),
-            .minimum = 0,
-            .optional = true};
+    return number_field(
+        FieldType::real_list, "class_weights", kMayBeAbsent, at_least(0),
+        "weight of each class; with labels the mean is a weighted one, as PyTorch's is",
+        mathematics(kOtherLoss));
 }
 
 const FieldTable& cross_entropy_fields() {
     static const FieldTable table = {
-        {.name = "smoothing",
-         .type = FieldType::real,
-         .fallback = 0.0,
-         .doc = "share of the label that is spread over all classes",
-         .change = mathematics(kOtherLoss),
-         .minimum = 0,
-         .maximum = 1,
-         .exclusive_maximum = true,
-         .usual_most = 0.4},
+        real_field("smoothing", 0.0, at_least(0).below(1).usually({}, 0.4),
+                   "share of the label that is spread over all classes", mathematics(kOtherLoss)),
         class_weights_field(),
     };
     return table;
@@ -43,42 +35,29 @@ const FieldTable& likelihood_fields() {
 
 const FieldTable& binary_fields() {
     static const FieldTable table = {
-        {.name = "from_logits",
-         .type = FieldType::boolean,
-         .fallback = false,
-         .doc = "the model ends without sigmoid; metrics with a threshold still see probabilities",
-         .change = mathematics("the loss takes predictions otherwise")},
-        {.name = "positive_weights",
-         .type = FieldType::real_list,
-         .doc = "weight of what should be 1, for each class, or one number for all",
-         .change = mathematics(kOtherLoss),
-         .minimum = 0,
-         .optional = true},
+        flag_field(
+            "from_logits", false,
+            "the model ends without sigmoid; metrics with a threshold still see probabilities",
+            mathematics("the loss takes predictions otherwise")),
+        number_field(FieldType::real_list, "positive_weights", kMayBeAbsent, at_least(0),
+                     "weight of what should be 1, for each class, or one number for all",
+                     mathematics(kOtherLoss)),
     };
     return table;
 }
 
 const FieldTable& huber_fields() {
     static const FieldTable table = {
-        {.name = "delta",
-         .type = FieldType::real,
-         .fallback = 1.0,
-         .doc = "difference from which on the loss is a straight line",
-         .change = mathematics(kOtherLoss),
-         .minimum = 0,
-         .exclusive_minimum = true},
+        real_field("delta", 1.0, above(0), "difference from which on the loss is a straight line",
+                   mathematics(kOtherLoss)),
     };
     return table;
 }
 
 const FieldTable& dice_fields() {
     static const FieldTable table = {
-        {.name = "smooth",
-         .type = FieldType::real,
-         .fallback = 1.0,
-         .doc = "what is added above and below the fraction",
-         .change = mathematics(kOtherLoss),
-         .minimum = 0},
+        real_field("smooth", 1.0, at_least(0), "what is added above and below the fraction",
+                   mathematics(kOtherLoss)),
     };
     return table;
 }
@@ -90,12 +69,10 @@ const FieldTable& formula_fields() {
          .doc = "of every prediction p and its target t, which of labels is 0 or 1",
          .change = mathematics(kOtherLoss),
          .choices = {"p", "t"}},
-        {.name = "over",
-         .type = FieldType::choice,
-         .fallback = std::string("elements"),
-         .doc = "what the sum of all is divided by: all numbers, or the samples (of pixels: these)",
-         .change = mathematics(kOtherLoss),
-         .choices = {"elements", "rows"}},
+        choice_field(
+            "over", "elements", {"elements", "rows"},
+            "what the sum of all is divided by: all numbers, or the samples (of pixels: these)",
+            mathematics(kOtherLoss)),
     };
     return table;
 }
@@ -116,20 +93,13 @@ void check_formula(const ReadComponent& read, Diagnostics& diagnostics) {
 
 const FieldTable& hinge_fields() {
     static const FieldTable table = {
-        {.name = "margin",
-         .type = FieldType::real,
-         .fallback = 1.0,
-         .doc = "how far above the others the label's prediction should be",
-         .change = mathematics(kOtherLoss),
-         .minimum = 0},
-        {.name = "form",
-         .type = FieldType::choice,
-         .fallback = std::string("largest"),
-         .doc =
-             "largest: the largest of the others counts; all: each of them, their sum divided by "
-             "the number of classes",
-         .change = mathematics(kOtherLoss),
-         .choices = {"largest", "all"}},
+        real_field("margin", 1.0, at_least(0),
+                   "how far above the others the label's prediction should be",
+                   mathematics(kOtherLoss)),
+        choice_field("form", "largest", {"largest", "all"},
+                     "largest: the largest of the others counts; all: each of them, their sum "
+                     "divided by the number of classes",
+                     mathematics(kOtherLoss)),
     };
     return table;
 }

@@ -8,6 +8,7 @@
 #include "compiler/frontend/tables/components.hpp"
 #include "compiler/ops/expression/formula_fault.hpp"
 #include "compiler/ops/expression/parse_infix.hpp"
+#include "compiler/support/field_rows.hpp"
 #include "plan/metrics.hpp"
 
 namespace dtnn::compiler {
@@ -28,24 +29,16 @@ const FieldTable& measured_hinge_fields() {
 }
 
 Field threshold_field() {
-    return {.name = "threshold",
-            .type = FieldType::real,
-            .fallback = 0.5,
-            .doc =
-                "where samples have any number of classes: the probability above which a class "
-                "is predicted",
-            .change = performance(kMeasured)};
+    return real_field("threshold", 0.5, Bounds{},
+                      "where samples have any number of classes: the probability above which a "
+                      "class is predicted",
+                      performance(kMeasured));
 }
 
 const FieldTable& top_k_fields() {
     static const FieldTable table = {
-        {.name = "k",
-         .type = FieldType::integer,
-         .fallback = std::int64_t{5},
-         .doc = "how many of the largest predictions count",
-         .change = performance(kMeasured),
-         .minimum = 1,
-         .maximum = 1'000'000},
+        integer_field("k", 5, between(1, 1'000'000), "how many of the largest predictions count",
+                      performance(kMeasured)),
     };
     return table;
 }
@@ -57,13 +50,10 @@ const FieldTable& threshold_fields() {
 
 const FieldTable& rate_fields() {
     static const FieldTable table = {
-        {.name = "average",
-         .type = FieldType::choice,
-         .fallback = std::string("macro"),
-         .doc = "macro: the mean over the classes; micro: of all classes' counts together; "
-                "per_class: a list",
-         .change = performance(kMeasured),
-         .choices = {"macro", "micro", "per_class"}},
+        choice_field("average", "macro", {"macro", "micro", "per_class"},
+                     "macro: the mean over the classes; micro: of all classes' counts together; "
+                     "per_class: a list",
+                     performance(kMeasured)),
         threshold_field(),
     };
     return table;
@@ -71,22 +61,17 @@ const FieldTable& rate_fields() {
 
 const FieldTable& area_fields() {
     static const FieldTable table = {
-        {.name = "average",
-         .type = FieldType::choice,
-         .fallback = std::string("macro"),
-         .doc = "macro: the mean over the classes; micro: all predictions as one question",
-         .change = performance(kMeasured),
-         .choices = {"macro", "micro"}},
+        choice_field("average", "macro", {"macro", "micro"},
+                     "macro: the mean over the classes; micro: all predictions as one question",
+                     performance(kMeasured)),
     };
     return table;
 }
 
 const FieldTable& measured_formula_fields() {
     static const FieldTable table = {
-        {.name = "name",
-         .type = FieldType::text,
-         .doc = "what it is called in histories, reports and schedules",
-         .change = performance(kMeasured)},
+        text_field("name", kMustBeGiven, "what it is called in histories, reports and schedules",
+                   performance(kMeasured)),
         {.name = "expression",
          .type = FieldType::expression,
          .doc =
@@ -94,18 +79,13 @@ const FieldTable& measured_formula_fields() {
              "0 or 1",
          .change = performance(kMeasured),
          .choices = {"p", "t"}},
-        {.name = "over",
-         .type = FieldType::choice,
-         .fallback = std::string("elements"),
-         .doc = "what the sum of all is divided by: all numbers, or the samples (of pixels: these)",
-         .change = performance(kMeasured),
-         .choices = {"elements", "rows"}},
-        {.name = "better",
-         .type = FieldType::choice,
-         .fallback = std::string("lower"),
-         .doc = "which values are, for schedules that watch it",
-         .change = mathematics("schedules that watch it decide by it"),
-         .choices = {"lower", "higher"}},
+        choice_field(
+            "over", "elements", {"elements", "rows"},
+            "what the sum of all is divided by: all numbers, or the samples (of pixels: these)",
+            performance(kMeasured)),
+        choice_field("better", "lower", {"lower", "higher"},
+                     "which values are, for schedules that watch it",
+                     mathematics("schedules that watch it decide by it")),
     };
     return table;
 }

@@ -4,6 +4,7 @@
 // PyDTNN's.
 
 #include "compiler/frontend/tables/components.hpp"
+#include "compiler/support/field_rows.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -21,37 +22,18 @@ constexpr std::string_view kNadamMomentum = "the momentum follows another formul
 
 /// Usually from a ten-thousandth of the default to `most`.
 Field learning_rate(double fallback, double most) {
-    return {.name = "learning_rate",
-            .type = FieldType::real,
-            .fallback = fallback,
-            .doc = "step size",
-            .change = mathematics(kUpdateSize),
-            .minimum = 0,
-            .exclusive_minimum = true,
-            .usual_least = fallback * 1e-4,
-            .usual_most = most};
+    return real_field("learning_rate", fallback, above(0).usually(fallback * 1e-4, most),
+                      "step size", mathematics(kUpdateSize));
 }
 
 /// From 0 to below 1.
 Field share(std::string_view name, double fallback, std::string_view doc, std::string_view reason) {
-    return {.name = name,
-            .type = FieldType::real,
-            .fallback = fallback,
-            .doc = doc,
-            .change = mathematics(reason),
-            .minimum = 0,
-            .maximum = 1,
-            .exclusive_maximum = true};
+    return real_field(name, fallback, at_least(0).below(1), doc, mathematics(reason));
 }
 
 Field not_negative(std::string_view name, double fallback, std::string_view doc,
                    std::string_view reason) {
-    return {.name = name,
-            .type = FieldType::real,
-            .fallback = fallback,
-            .doc = doc,
-            .change = mathematics(reason),
-            .minimum = 0};
+    return real_field(name, fallback, at_least(0), doc, mathematics(reason));
 }
 
 /// A field that is usually at most `most`.
@@ -62,21 +44,12 @@ Field usually(Field field, double most) {
 
 Field choice_of(std::string_view name, bool fallback, std::string_view doc,
                 std::string_view reason) {
-    return {.name = name,
-            .type = FieldType::boolean,
-            .fallback = fallback,
-            .doc = doc,
-            .change = mathematics(reason)};
+    return flag_field(name, fallback, doc, mathematics(reason));
 }
 
 Field epsilon(double fallback) {
-    return {.name = "epsilon",
-            .type = FieldType::real,
-            .fallback = fallback,
-            .doc = "keeps the division from zero",
-            .change = mathematics(kSmallGradients),
-            .minimum = 0,
-            .exclusive_minimum = true};
+    return real_field("epsilon", fallback, above(0), "keeps the division from zero",
+                      mathematics(kSmallGradients));
 }
 
 Field epsilon_inside_root() {
@@ -185,13 +158,10 @@ const FieldTable& nadam_fields() {
         beta2(),
         epsilon(1e-8),
         epsilon_inside_root(),
-        {.name = "variant",
-         .type = FieldType::choice,
-         .fallback = std::string("dozat"),
-         .doc = "dozat: momentum that grows over the updates, as PyTorch's; pydtnn: PyDTNN's "
-                "formula",
-         .change = mathematics(kNadamMomentum),
-         .choices = {"dozat", "pydtnn"}},
+        choice_field(
+            "variant", "dozat", {"dozat", "pydtnn"},
+            "dozat: momentum that grows over the updates, as PyTorch's; pydtnn: PyDTNN's formula",
+            mathematics(kNadamMomentum)),
         not_negative("momentum_decay", 0.004,
                      "how fast the momentum of variant dozat grows to beta1", kNadamMomentum),
         weight_decay(),
@@ -219,13 +189,8 @@ const FieldTable& lars_fields() {
     static const FieldTable table = {
         learning_rate(0.1, 100),
         usually(share("momentum", 0.9, "share of the last step that is kept", kMomentum), 0.999),
-        {.name = "trust_coefficient",
-         .type = FieldType::real,
-         .fallback = 0.001,
-         .doc = "size of a step beside the size of the weights",
-         .change = mathematics(kNorms),
-         .minimum = 0,
-         .exclusive_minimum = true},
+        real_field("trust_coefficient", 0.001, above(0),
+                   "size of a step beside the size of the weights", mathematics(kNorms)),
         not_negative("epsilon", 0, "is added to the norms that the weights' norm is divided by",
                      kSmallGradients),
         weight_decay(5e-4),

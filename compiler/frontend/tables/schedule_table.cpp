@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "compiler/frontend/tables/components.hpp"
+#include "compiler/support/field_rows.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -18,96 +19,52 @@ constexpr std::string_view kKept = "other weights are kept, beside the training"
 constexpr double kMostEpochs = 1'000'000;
 
 Field epochs_field(std::string_view doc, std::int64_t fallback, double least = 0) {
-    return {.name = "epochs",
-            .type = FieldType::integer,
-            .fallback = fallback,
-            .doc = doc,
-            .change = mathematics(kRate),
-            .minimum = least,
-            .maximum = kMostEpochs,
-            .unit = "epochs"};
+    return integer_field("epochs", fallback, between(least, kMostEpochs).in("epochs"), doc,
+                         mathematics(kRate));
 }
 
 Field begin_field() {
-    return {.name = "begin",
-            .type = FieldType::integer,
-            .fallback = std::int64_t{0},
-            .doc = "epochs before it begins, while the factor is 1: those of a warm_up, say",
-            .change = mathematics(kRate),
-            .minimum = 0,
-            .maximum = kMostEpochs,
-            .unit = "epochs"};
+    return integer_field("begin", 0, between(0, kMostEpochs).in("epochs"),
+                         "epochs before it begins, while the factor is 1: those of a warm_up, say",
+                         mathematics(kRate));
 }
 
 Field minimum_field() {
-    return {.name = "minimum",
-            .type = FieldType::real,
-            .fallback = 0.0,
-            .doc = "a learning rate that is not gone below",
-            .change = mathematics(kRate),
-            .minimum = 0};
+    return real_field("minimum", 0.0, at_least(0), "a learning rate that is not gone below",
+                      mathematics(kRate));
 }
 
 Field factor_field(double fallback) {
-    return {.name = "factor",
-            .type = FieldType::real,
-            .fallback = fallback,
-            .doc = "what the learning rate is multiplied with",
-            .change = mathematics(kRate),
-            .minimum = 0,
-            .maximum = 1,
-            .exclusive_minimum = true};
+    return real_field("factor", fallback, above(0).up_to(1),
+                      "what the learning rate is multiplied with", mathematics(kRate));
 }
 
 Field metric_field(FieldChange change) {
-    return {.name = "metric",
-            .type = FieldType::text,
-            .fallback = std::string("validation.loss"),
-            .doc = "what is watched: loss, the name of a metric, or either behind `validation.`",
-            .change = change};
+    return text_field("metric", "validation.loss",
+                      "what is watched: loss, the name of a metric, or either behind `validation.`",
+                      change);
 }
 
 Field direction_field(FieldChange change) {
-    return {.name = "direction",
-            .type = FieldType::choice,
-            .fallback = std::string("auto"),
-            .doc =
-                "what is better; auto: more of accuracies, precision, recall, f1, mean_iou and "
-                "roc_auc, less of all else",
-            .change = change,
-            .choices = {"auto", "minimize", "maximize"}};
+    return choice_field("direction", "auto", {"auto", "minimize", "maximize"},
+                        "what is better; auto: more of accuracies, precision, recall, f1, mean_iou "
+                        "and roc_auc, less of all else",
+                        change);
 }
 
 Field patience_field(std::string_view doc, std::int64_t fallback, double least,
                      FieldChange change) {
-    return {.name = "patience",
-            .type = FieldType::integer,
-            .fallback = fallback,
-            .doc = doc,
-            .change = change,
-            .minimum = least,
-            .maximum = kMostEpochs,
-            .unit = "epochs"};
+    return integer_field("patience", fallback, between(least, kMostEpochs).in("epochs"), doc,
+                         change);
 }
 
 const FieldTable& warm_up_fields() {
     static const FieldTable table = {
         epochs_field("epochs over which the learning rate rises", 5),
-        {.name = "batches",
-         .type = FieldType::integer,
-         .fallback = std::int64_t{0},
-         .doc = "batches over which it rises, in place of epochs; 0: epochs count",
-         .change = mathematics(kRate),
-         .minimum = 0,
-         .maximum = 1'000'000'000,
-         .unit = "batches"},
-        {.name = "from",
-         .type = FieldType::real,
-         .fallback = 0.1,
-         .doc = "the factor of the first batch",
-         .change = mathematics(kRate),
-         .minimum = 0,
-         .maximum = 1},
+        integer_field("batches", 0, between(0, 1'000'000'000).in("batches"),
+                      "batches over which it rises, in place of epochs; 0: epochs count",
+                      mathematics(kRate)),
+        real_field("from", 0.1, between(0, 1), "the factor of the first batch", mathematics(kRate)),
     };
     return table;
 }
@@ -121,15 +78,9 @@ const FieldTable& cosine_fields() {
 
 const FieldTable& polynomial_fields() {
     static const FieldTable table = {
-        begin_field(),
-        epochs_field("epochs over which it falls; 0: all that are left", 0),
-        {.name = "power",
-         .type = FieldType::real,
-         .fallback = 1.0,
-         .doc = "of the share of the epochs that is left; 1: along a line",
-         .change = mathematics(kRate),
-         .minimum = 0,
-         .exclusive_minimum = true},
+        begin_field(), epochs_field("epochs over which it falls; 0: all that are left", 0),
+        real_field("power", 1.0, above(0),
+                   "of the share of the epochs that is left; 1: along a line", mathematics(kRate)),
         minimum_field()};
     return table;
 }
@@ -141,13 +92,9 @@ const FieldTable& exponential_fields() {
 
 const FieldTable& multistep_fields() {
     static const FieldTable table = {
-        {.name = "epochs",
-         .type = FieldType::integer_list,
-         .doc = "epochs done when the learning rate is reduced, in rising order",
-         .change = mathematics(kRate),
-         .minimum = 1,
-         .maximum = kMostEpochs,
-         .unit = "epochs"},
+        number_field(
+            FieldType::integer_list, "epochs", kMustBeGiven, between(1, kMostEpochs).in("epochs"),
+            "epochs done when the learning rate is reduced, in rising order", mathematics(kRate)),
         factor_field(0.1),
     };
     return table;
@@ -162,31 +109,16 @@ const FieldTable& reduce_every_n_epochs_fields() {
 const FieldTable& one_cycle_fields() {
     static const FieldTable table = {
         epochs_field("epochs of the cycle; 0: all of the training", 0),
-        {.name = "rise",
-         .type = FieldType::real,
-         .fallback = 0.3,
-         .doc = "share of the cycle in which the learning rate rises",
-         .change = mathematics(kRate),
-         .minimum = 0,
-         .maximum = 1},
-        {.name = "start_divisor",
-         .type = FieldType::real,
-         .fallback = 25.0,
-         .doc = "the cycle begins at the optimizer's learning rate divided by this",
-         .change = mathematics(kRate),
-         .minimum = 1},
-        {.name = "end_divisor",
-         .type = FieldType::real,
-         .fallback = 1e4,
-         .doc = "it ends at the learning rate that it began with divided by this",
-         .change = mathematics(kRate),
-         .minimum = 1},
-        {.name = "shape",
-         .type = FieldType::choice,
-         .fallback = std::string("cosine"),
-         .doc = "of rise and fall",
-         .change = mathematics(kRate),
-         .choices = {"cosine", "linear"}},
+        real_field("rise", 0.3, between(0, 1),
+                   "share of the cycle in which the learning rate rises", mathematics(kRate)),
+        real_field("start_divisor", 25.0, at_least(1),
+                   "the cycle begins at the optimizer's learning rate divided by this",
+                   mathematics(kRate)),
+        real_field("end_divisor", 1e4, at_least(1),
+                   "it ends at the learning rate that it began with divided by this",
+                   mathematics(kRate)),
+        choice_field("shape", "cosine", {"cosine", "linear"}, "of rise and fall",
+                     mathematics(kRate)),
     };
     return table;
 }
@@ -207,31 +139,14 @@ const FieldTable& reduce_on_plateau_fields() {
     static const FieldTable table = {
         metric_field(mathematics(kRate)),
         direction_field(mathematics(kRate)),
-        {.name = "factor",
-         .type = FieldType::real,
-         .fallback = 0.1,
-         .doc = "what the learning rate is multiplied with",
-         .change = mathematics(kRate),
-         .minimum = 0,
-         .maximum = 1,
-         .exclusive_minimum = true,
-         .exclusive_maximum = true},
+        real_field("factor", 0.1, above(0).below(1), "what the learning rate is multiplied with",
+                   mathematics(kRate)),
         patience_field("epochs in a row without improvement that are accepted", 10, 0,
                        mathematics(kRate)),
-        {.name = "threshold",
-         .type = FieldType::real,
-         .fallback = 1e-4,
-         .doc = "share of the best value that counts as an improvement",
-         .change = mathematics(kRate),
-         .minimum = 0},
-        {.name = "cooldown",
-         .type = FieldType::integer,
-         .fallback = std::int64_t{0},
-         .doc = "epochs after a reduction in which nothing is counted",
-         .change = mathematics(kRate),
-         .minimum = 0,
-         .maximum = kMostEpochs,
-         .unit = "epochs"},
+        real_field("threshold", 1e-4, at_least(0),
+                   "share of the best value that counts as an improvement", mathematics(kRate)),
+        integer_field("cooldown", 0, between(0, kMostEpochs).in("epochs"),
+                      "epochs after a reduction in which nothing is counted", mathematics(kRate)),
         minimum_field(),
     };
     return table;
@@ -243,31 +158,23 @@ const FieldTable& early_stopping_fields() {
         direction_field(mathematics(kEnd)),
         patience_field("epochs in a row without improvement after which training ends", 10, 1,
                        mathematics(kEnd)),
-        {.name = "threshold",
-         .type = FieldType::real,
-         .fallback = 0.0,
-         .doc = "an improvement is more than this",
-         .change = mathematics(kEnd),
-         .minimum = 0},
-        {.name = "restore_best",
-         .type = FieldType::boolean,
-         .fallback = false,
-         .doc = "when training ends, for whatever reason, take back the weights of the best epoch",
-         .change = mathematics("the training ends with other weights")},
+        real_field("threshold", 0.0, at_least(0), "an improvement is more than this",
+                   mathematics(kEnd)),
+        flag_field(
+            "restore_best", false,
+            "when training ends, for whatever reason, take back the weights of the best epoch",
+            mathematics("the training ends with other weights")),
     };
     return table;
 }
 
 const FieldTable& stop_at_fields() {
     static const FieldTable table = {
-        {.name = "metric",
-         .type = FieldType::text,
-         .doc = "what is watched: loss, the name of a metric, or either behind `validation.`",
-         .change = mathematics(kEnd)},
-        {.name = "threshold",
-         .type = FieldType::real,
-         .doc = "the value at which training ends",
-         .change = mathematics(kEnd)},
+        text_field("metric", kMustBeGiven,
+                   "what is watched: loss, the name of a metric, or either behind `validation.`",
+                   mathematics(kEnd)),
+        real_field("threshold", kMustBeGiven, Bounds{}, "the value at which training ends",
+                   mathematics(kEnd)),
         direction_field(mathematics(kEnd))};
     return table;
 }
@@ -276,21 +183,10 @@ const FieldTable& model_checkpoint_fields() {
     static const FieldTable table = {
         metric_field(performance(kKept)),
         direction_field(performance(kKept)),
-        {.name = "every_epochs",
-         .type = FieldType::integer,
-         .fallback = std::int64_t{1},
-         .doc = "epochs between two looks",
-         .change = performance(kKept),
-         .minimum = 1,
-         .maximum = kMostEpochs,
-         .unit = "epochs"},
-        {.name = "keep",
-         .type = FieldType::integer,
-         .fallback = std::int64_t{1},
-         .doc = "the best so many are kept",
-         .change = performance(kKept),
-         .minimum = 1,
-         .maximum = 10'000},
+        integer_field("every_epochs", 1, between(1, kMostEpochs).in("epochs"),
+                      "epochs between two looks", performance(kKept)),
+        integer_field("keep", 1, between(1, 10'000), "the best so many are kept",
+                      performance(kKept)),
     };
     return table;
 }

@@ -6,6 +6,7 @@
 
 #include "compiler/frontend/tables/components.hpp"
 #include "compiler/frontend/tables/sample_shapes.hpp"
+#include "compiler/support/field_rows.hpp"
 #include "plan/normalization.hpp"
 
 namespace dtnn::compiler {
@@ -18,54 +19,30 @@ constexpr std::string_view kChanged = "training samples are changed otherwise";
 // Fields that several have.
 
 Field size(std::string_view doc, bool optional, std::string_view reason) {
-    return {.name = "size",
-            .type = FieldType::integer_pair,
-            .doc = doc,
-            .change = mathematics(reason),
-            .minimum = 1,
-            .maximum = 65536,
-            .unit = "pixels",
-            .optional = optional};
+    return number_field(FieldType::integer_pair, "size", optional ? kMayBeAbsent : kMustBeGiven,
+                        between(1, 65536).in("pixels"), doc, mathematics(reason));
 }
 
 Field fill(std::string_view doc) {
-    return {.name = "fill",
-            .type = FieldType::real,
-            .fallback = 0.0,
-            .doc = doc,
-            .change = mathematics(kChanged),
-            .minimum = 0,
-            .maximum = 1};
+    return real_field("fill", 0.0, between(0, 1), doc, mathematics(kChanged));
 }
 
 Field probability(double fallback) {
-    return {.name = "probability",
-            .type = FieldType::real,
-            .fallback = fallback,
-            .doc = "of a sample's being changed at all",
-            .change = mathematics("samples are changed more or less often"),
-            .minimum = 0,
-            .maximum = 1};
+    return real_field("probability", fallback, between(0, 1), "of a sample's being changed at all",
+                      mathematics("samples are changed more or less often"));
 }
 
 Field antialias(std::string_view reason) {
-    return {.name = "antialias",
-            .type = FieldType::boolean,
-            .fallback = true,
-            .doc =
-                "where the image shrinks, every pixel is the mean of all that it covers; "
-                "without, of the two by two pixels nearest to its centre",
-            .change = mathematics(reason)};
+    return flag_field("antialias", true,
+                      "where the image shrinks, every pixel is the mean of all that it covers; "
+                      "without, of the two by two pixels nearest to its centre",
+                      mathematics(reason));
 }
 
 Field amount() {
-    return {.name = "amount",
-            .type = FieldType::real,
-            .fallback = 0.4,
-            .doc = "the factor lies between 1 - amount, or 0, and 1 + amount",
-            .change = mathematics(kChanged),
-            .minimum = 0,
-            .maximum = 100};
+    return real_field("amount", 0.4, between(0, 100),
+                      "the factor lies between 1 - amount, or 0, and 1 + amount",
+                      mathematics(kChanged));
 }
 
 // What fields must fulfil together.
@@ -106,15 +83,10 @@ void check_random_resized_crop(const ReadComponent& read, Diagnostics& diagnosti
 const FieldTable& resize_fields() {
     static const FieldTable table = {
         size("height and width that every sample gets; give this or `shorter`", true, kSharpness),
-        {.name = "shorter",
-         .type = FieldType::integer,
-         .doc = "the shorter side gets so many pixels, the longer one as many as keep the shape; "
-                "give this or `size`",
-         .change = mathematics(kSharpness),
-         .minimum = 1,
-         .maximum = 65536,
-         .unit = "pixels",
-         .optional = true},
+        integer_field("shorter", kMayBeAbsent, between(1, 65536).in("pixels"),
+                      "the shorter side gets so many pixels, the longer one as many as keep the "
+                      "shape; give this or `size`",
+                      mathematics(kSharpness)),
         antialias(kSharpness),
     };
     return table;
@@ -123,22 +95,10 @@ const FieldTable& resize_fields() {
 const FieldTable& crop_fields() {
     static const FieldTable table = {
         size("height and width of the part that is taken", false, kPart),
-        {.name = "top",
-         .type = FieldType::integer,
-         .fallback = std::int64_t{0},
-         .doc = "its first row",
-         .change = mathematics(kPart),
-         .minimum = 0,
-         .maximum = 65536,
-         .unit = "pixels"},
-        {.name = "left",
-         .type = FieldType::integer,
-         .fallback = std::int64_t{0},
-         .doc = "its first column",
-         .change = mathematics(kPart),
-         .minimum = 0,
-         .maximum = 65536,
-         .unit = "pixels"},
+        integer_field("top", 0, between(0, 65536).in("pixels"), "its first row",
+                      mathematics(kPart)),
+        integer_field("left", 0, between(0, 65536).in("pixels"), "its first column",
+                      mathematics(kPart)),
     };
     return table;
 }
@@ -146,15 +106,10 @@ const FieldTable& crop_fields() {
 const FieldTable& centre_crop_fields() {
     static const FieldTable table = {
         size("height and width of the part; give this or `share`", true, kPart),
-        {.name = "share",
-         .type = FieldType::real,
-         .doc = "the part's height and width as shares of the sample's, rounded; give this or "
-                "`size`",
-         .change = mathematics(kPart),
-         .minimum = 0,
-         .maximum = 1,
-         .optional = true,
-         .exclusive_minimum = true},
+        real_field(
+            "share", kMayBeAbsent, above(0).up_to(1),
+            "the part's height and width as shares of the sample's, rounded; give this or `size`",
+            mathematics(kPart)),
     };
     return table;
 }
@@ -167,24 +122,14 @@ const FieldTable& normalize_fields() {
         return list;
     }();
     static const FieldTable table = {
-        {.name = "constants",
-         .type = FieldType::choice,
-         .doc = "mean and deviation of a well-known dataset",
-         .change = mathematics("the network sees other values"),
-         .choices = names,
-         .optional = true},
-        {.name = "mean",
-         .type = FieldType::real_list,
-         .doc = "what is taken off every channel; one number is for all",
-         .change = mathematics("the network sees other values"),
-         .optional = true},
-        {.name = "deviation",
-         .type = FieldType::real_list,
-         .doc = "what every channel is divided by then; one number is for all",
-         .change = mathematics("the network sees other values"),
-         .minimum = 0,
-         .optional = true,
-         .exclusive_minimum = true},
+        choice_field("constants", kMayBeAbsent, names, "mean and deviation of a well-known dataset",
+                     mathematics("the network sees other values")),
+        number_field(FieldType::real_list, "mean", kMayBeAbsent, Bounds{},
+                     "what is taken off every channel; one number is for all",
+                     mathematics("the network sees other values")),
+        number_field(FieldType::real_list, "deviation", kMayBeAbsent, above(0),
+                     "what every channel is divided by then; one number is for all",
+                     mathematics("the network sees other values")),
     };
     return table;
 }
@@ -196,14 +141,11 @@ const FieldTable& flip_fields() {
 
 const FieldTable& random_crop_fields() {
     static const FieldTable table = {
-        {.name = "padding",
-         .type = FieldType::integer_pair,
-         .fallback = std::vector<std::int64_t>{0, 0},
-         .doc = "pixels that are put around the sample first, above and below, left and right",
-         .change = mathematics(kChanged),
-         .minimum = 0,
-         .maximum = 65536,
-         .unit = "pixels"},
+        number_field(FieldType::integer_pair, "padding",
+                     AttributeValue(std::vector<std::int64_t>{0, 0}),
+                     between(0, 65536).in("pixels"),
+                     "pixels that are put around the sample first, above and below, left and right",
+                     mathematics(kChanged)),
         size("height and width of the part; the sample's own when not given", true, kChanged),
         fill("the value of the pixels around the sample"),
     };
@@ -213,22 +155,15 @@ const FieldTable& random_crop_fields() {
 const FieldTable& random_resized_crop_fields() {
     static const FieldTable table = {
         size("height and width of the result; the sample's own when not given", true, kChanged),
-        {.name = "area",
-         .type = FieldType::real_list,
-         .fallback = std::vector<double>{0.08, 1.0},
-         .doc = "the least and the greatest share of the sample's area that is taken",
-         .change = mathematics(kChanged),
-         .minimum = 0,
-         .maximum = 1,
-         .exclusive_minimum = true},
-        {.name = "ratio",
-         .type = FieldType::real_list,
-         .fallback = std::vector<double>{0.75, 1.3333333333333333},
-         .doc = "the least and the greatest width of the part as a share of its height",
-         .change = mathematics(kChanged),
-         .minimum = 0,
-         .maximum = 1000,
-         .exclusive_minimum = true},
+        number_field(FieldType::real_list, "area", AttributeValue(std::vector<double>{0.08, 1.0}),
+                     above(0).up_to(1),
+                     "the least and the greatest share of the sample's area that is taken",
+                     mathematics(kChanged)),
+        number_field(FieldType::real_list, "ratio",
+                     AttributeValue(std::vector<double>{0.75, 1.3333333333333333}),
+                     above(0).up_to(1000),
+                     "the least and the greatest width of the part as a share of its height",
+                     mathematics(kChanged)),
         antialias(kChanged),
     };
     return table;
@@ -236,14 +171,8 @@ const FieldTable& random_resized_crop_fields() {
 
 const FieldTable& rotation_fields() {
     static const FieldTable table = {
-        {.name = "degrees",
-         .type = FieldType::real,
-         .fallback = 15.0,
-         .doc = "the angle lies between -degrees and +degrees",
-         .change = mathematics(kChanged),
-         .minimum = 0,
-         .maximum = 180,
-         .unit = "degrees"},
+        real_field("degrees", 15.0, between(0, 180).in("degrees"),
+                   "the angle lies between -degrees and +degrees", mathematics(kChanged)),
         fill("the value of pixels that come from outside the sample"),
         probability(1.0),
     };
@@ -266,15 +195,10 @@ const FieldTable& cutout_fields() {
 
 const FieldTable& mixup_fields() {
     static const FieldTable table = {
-        {.name = "alpha",
-         .type = FieldType::real,
-         .fallback = 0.2,
-         .doc = "the share of a sample is drawn from Beta(alpha, alpha): the greater, the nearer "
-                "to one half",
-         .change = mathematics(kChanged),
-         .minimum = 0,
-         .maximum = 1000,
-         .exclusive_minimum = true},
+        real_field("alpha", 0.2, above(0).up_to(1000),
+                   "the share of a sample is drawn from Beta(alpha, alpha): the greater, the "
+                   "nearer to one half",
+                   mathematics(kChanged)),
     };
     return table;
 }
