@@ -11,9 +11,12 @@
 
 namespace dtnn::kernels {
 
+/// The name of every operator's last kernel.
+inline constexpr std::string_view kReference = "reference";
+
 struct KernelInfo {
     std::string_view op;
-    std::string_view name;    ///< unique within the operator; "reference" is always the last
+    std::string_view name;    ///< unique within the operator
     std::string_view device;  ///< "cpu", "cuda"
     bool f32 = false;
     bool f64 = false;

@@ -18,10 +18,10 @@ std::span<const InitializerKind> initializer_kinds() {
         {"orthogonal", {"gain"}},
         {"normal", {"mean", "deviation"}},
         {"truncated_normal", {"mean", "deviation"}},
-        {"uniform", {"low", "high"}, true},
-        {"constant", {"value"}},
-        {"zeros", {}},
-        {"ones", {}},
+        {"uniform", {"low", "high"}, true, true},
+        {"constant", {"value"}, false},
+        {"zeros", {}, false},
+        {"ones", {}, false},
     };
     return kinds;
 }
@@ -43,6 +43,7 @@ std::optional<std::string> mistake_of(const Initializer& initializer) {
         if (!(std::fabs(*number) <= kLargestInitializerNumber))
             return fmt::format("`{}` of `{}` is {}, not within {} of 0", name, kind->name, *number,
                                kLargestInitializerNumber);
+        // These are factors; the other numbers may be any.
         if ((name == "deviation" || name == "gain") && *number <= 0)
             return fmt::format("`{}` of `{}` is {}, not more than 0", name, kind->name, *number);
     }

@@ -15,6 +15,7 @@ namespace dtnn::plan {
 struct InitializerKind {
     std::string_view name;
     std::vector<std::string_view> numbers;  ///< all of them stand in Initializer::numbers
+    bool draws = true;                      ///< random numbers
     bool is_interval = false;               ///< of `low` and `high`, the first less than the second
 };
 

@@ -260,7 +260,8 @@ plan::Plan assemble(const CompileRequest& request, std::int64_t live_bytes,
         }
         LoweredProgram program =
             lower(request, plan.parallel, wanted, graph->second, live_bytes, kinds);
-        if (wanted.name == "train" && plan::moves_locally(plan.parallel))
+        if (wanted.kind == ProgramKind::train && wanted.batch == plan.training.batch_size &&
+            plan::moves_locally(plan.parallel))
             synchronise = synchronising(request, plan, program.graph, kinds);
         emitter.add(std::move(program));
         if (--programs_to_come[wanted.batch] == 0) forward.erase(graph);

@@ -70,12 +70,12 @@ void choose(LoweredStep& step, const kernels::Problem& problem, const plan::Targ
     std::vector<const kernels::KernelInfo*> able;
     for (const kernels::KernelInfo& kernel : kernels) {
         std::optional<std::string> reason;
-        if (wishes.reference_only && kernel.name != "reference")
+        if (wishes.reference_only && kernel.name != kernels::kReference)
             reason = "only reference kernels were asked for";
         else
             reason = kernels::refusal(kernel, problem);
         if (!reason) {
-            if (kernel.name != "reference") able.push_back(&kernel);
+            if (kernel.name != kernels::kReference) able.push_back(&kernel);
             const bool timed = measured && measured->find(kernel.name);
             if (auto slower = kernels::expected_slower(kernel, problem); !slower)
                 usual = usual ? usual : &kernel;

@@ -9,6 +9,7 @@
 
 #include "compiler/ops/emit.hpp"
 #include "compiler/passes/training/reduce_gradients.hpp"
+#include "plan/rules/named_operators.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -62,10 +63,10 @@ class Synchroniser {
     }
 
     ValueId step(const Parameter& parameter, const char* op, ValueList inputs, Phase phase,
-                 const std::string& name) {
+                 const std::string& name, Attributes attributes = {}) {
         Node node;
         node.op = op;
-        if (node.op == "elementwise") node.attributes = {{"expression", std::string("x0")}};
+        node.attributes = std::move(attributes);
         node.inputs = std::move(inputs);
         node.phase = phase;
         node.layer = parameter.layer;
@@ -97,8 +98,7 @@ class Synchroniser {
             ValueList operands;
             operands.push_back(value);
             operands.push_back(share_);
-            // The operator that multiplies by one number.
-            weighed.push_back(step(parameter, "weigh_gradient", operands, Phase::communication,
+            weighed.push_back(step(parameter, plan::kWeigh, operands, Phase::communication,
                                    parameter.name + ".share"));
         }
         started_.push_back({name, parameters,
@@ -115,8 +115,8 @@ class Synchroniser {
                 ValueList operands;
                 operands.push_back(means[i]);
                 graph_.updates.push_back(
-                    {one.parameters[i], step(parameter, "elementwise", operands, Phase::update,
-                                             parameter.name + ".new")});
+                    {one.parameters[i], step(parameter, plan::kCopy, operands, Phase::update,
+                                             parameter.name + ".new", plan::copy_attributes())});
             }
         }
         started_.clear();

@@ -110,6 +110,7 @@ plan::KernelClass kernel_class_of(const Graph& graph, const Node& node, std::str
     const std::vector<Type> outputs = types_of(graph, node.outputs);
     const OpDef& def = op(node.op);
     const plan::KernelClass found = def.kernel_class({inputs, outputs, kernel});
+    // The name that every operator's naive kernel has (kernels/catalogue.hpp).
     const bool naive = kernel == "reference" && found != plan::KernelClass::updates &&
                        def.cost(inputs, outputs, node.attributes).flops > 0;
     if (naive) return plan::KernelClass::reference_kernels;

@@ -19,7 +19,7 @@ std::vector<const kernels::KernelInfo*> measurable_kernels(const kernels::Proble
     for (const kernels::KernelInfo& kernel : kernels::kernels_of(problem.op)) {
         if (kernels::refusal(kernel, problem)) continue;
         if (kernels::reads_terms(kernel, problem)) return {};
-        if (kernel.name != "reference") able.push_back(&kernel);
+        if (kernel.name != kernels::kReference) able.push_back(&kernel);
     }
     return able;
 }

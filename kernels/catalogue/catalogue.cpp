@@ -118,7 +118,7 @@ std::optional<std::string> refusal(const KernelInfo& kernel, const Problem& prob
         return "it needs " + std::string(name_of(kernel.needs)) + ", the target has " +
                std::string(name_of(problem.isa));
     }
-    if (kernel.name != "reference" && kernel.rounds != problem.flag("bf16"))
+    if (kernel.name != kReference && kernel.rounds != problem.flag("bf16"))
         return kernel.rounds ? "it rounds factors to bf16" : "it does not round factors to bf16";
     if (kernel.transforms && problem.strict)
         return "`numerics: strict` asks for sums of the products themselves";
@@ -137,7 +137,7 @@ bool takes(const KernelInfo& kernel, DType dtype) {
 
 // Those whose stack has an end are those that have one.
 bool reads_terms(const KernelInfo& kernel, const Problem& problem) {
-    if (has_written_epilogue(problem)) return kernel.name != "reference";
+    if (has_written_epilogue(problem)) return kernel.name != kReference;
     constexpr decltype(KernelInfo::refuses) kOfTerms[] = {predicates::unless_expression_is_shallow,
                                                           predicates::unless_stack_fits_registers,
                                                           predicates::unless_stack_fits_thread};

@@ -104,7 +104,7 @@ class WireAudit {
         if (owner == plan_.parameters.end() || owner->kind != ParameterKind::residual ||
             !owner->by_rank || !owner->optimizer_state || owner->trainable ||
             owner->dtype != one.dtype || owner->dims != Dims{elements} ||
-            owner->initializer.kind != "zeros") {
+            owner->initializer.kind != Initializer{}.kind) {
             find(fmt::format("has no residual of {} numbers", elements));
             return;
         }

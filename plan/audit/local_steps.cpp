@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "plan/rules/local_steps.hpp"
+#include "plan/rules/named_operators.hpp"
 
 namespace dtnn::plan {
 
@@ -93,14 +94,13 @@ class LocalStepsAudit {
                     if (parameter < 0) bad();
                     (ends ? mean : weighed)[std::size_t(step.destinations[i])] = parameter;
                 }
-            } else if (step.op == "weigh_gradient" && step.sources.size() == 2 &&
+            } else if (step.op == kWeigh && step.sources.size() == 2 &&
                        step.destinations.size() == 1 && is_share(program, step.sources[1])) {
                 const int parameter = parameter_of(program, step.sources[0]);
                 if (parameter < 0) bad();
                 weighed[std::size_t(step.destinations[0])] = parameter;
-            } else if (step.op == "elementwise" && step.sources.size() == 1 &&
-                       step.destinations.size() == 1 &&
-                       step.attributes == Attributes{{"expression", std::string("x0")}}) {
+            } else if (step.op == kCopy && step.sources.size() == 1 &&
+                       step.destinations.size() == 1 && step.attributes == copy_attributes()) {
                 const int parameter = parameter_of(program, step.destinations[0]);
                 if (parameter < 0 || mean[std::size_t(step.sources[0])] != parameter)
                     bad();

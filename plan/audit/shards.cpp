@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/saturating.hpp"
+#include "plan/rules/named_operators.hpp"
 #include "plan/rules/parallel.hpp"
 
 namespace dtnn::plan {
@@ -123,7 +124,7 @@ class ShardsAudit {
         for (std::size_t s = 0; s < program.steps.size(); ++s) {
             const Step& one = program.steps[s];
             // Sums over the own part: of all ranks, they are of everything.
-            const bool sums = one.op == "gradient_square_sum" && !parts(one.destinations);
+            const bool sums = one.op == kSquareSum && !parts(one.destinations);
             if (!explained[s] && !sums && (parts(one.sources) || parts(one.destinations)))
                 find("{}: step `{}` touches a part of no shard", program.name, one.name);
         }

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <variant>
-
 #include "plan/rules/exchange_ends.hpp"
+#include "plan/rules/named_operators.hpp"
 
 namespace dtnn::plan {
 
@@ -12,13 +11,6 @@ namespace {
 
 /// The operand of batch_norm_training and batch_norm_backward_apply that is of all ranks.
 constexpr std::size_t kSums = 5;
-
-bool is_synchronised(const Step& step) {
-    const auto found = step.attributes.find("synchronised");
-    const bool* value =
-        found == step.attributes.end() ? nullptr : std::get_if<bool>(&found->second);
-    return value && *value;
-}
 
 }  // namespace
 
@@ -31,14 +23,11 @@ std::vector<std::string> audit_statistics(const Plan& plan, const Program& progr
         if (exchange_end_of(step.op) == kAllReduceWait)
             for (const int id : step.destinations)
                 of_all_ranks[std::size_t(id)] = true;
-        const bool applies = step.op == "batch_norm_backward_apply" ||
-                             (step.op == "batch_norm_training" && is_synchronised(step));
-        const bool local = step.op == "batch_norm_backward" ||
-                           (step.op == "batch_norm_training" && !is_synchronised(step));
-        if (local && wanted)
+        const std::optional<StatisticsOf> takes = statistics_of(step);
+        if (takes == StatisticsOf::rank && wanted)
             findings.push_back(
                 fmt::format("step `{}` takes the statistics of one rank, not of all", step.name));
-        if (!applies) continue;
+        if (takes != StatisticsOf::all_ranks) continue;
         if (!wanted)
             findings.push_back(
                 fmt::format("step `{}` takes the statistics of all ranks, not of one", step.name));

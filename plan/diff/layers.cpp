@@ -275,6 +275,7 @@ class LayerComparison {
         std::vector<std::string> sorted_before = before, sorted_after = t.from;
         std::sort(sorted_before.begin(), sorted_before.end());
         std::sort(sorted_after.begin(), sorted_after.end());
+        // The layers whose operands may come in any order.
         bool order = sorted_before == sorted_after && (t.type == "add" || t.type == "multiply");
         const LayerMeaning& meaning = meaning_of_layer_field(t.type, "from");
         Change change = make(

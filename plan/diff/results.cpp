@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/json_text.hpp"
+#include "plan/initializer.hpp"
 #include "plan/rules/communication.hpp"
 #include "plan/rules/compression.hpp"
 #include "plan/rules/parallel.hpp"
@@ -230,9 +231,8 @@ class ResultComparison {
         const Initializer &s = p.initializer, &t = q.initializer;
         member(first, "first values", "initializer", made(s), made(t), kMath,
                "training starts from other values", q.name);
-        bool random =
-            t.kind.ends_with("uniform") || t.kind.ends_with("normal") || t.kind == "orthogonal";
-        if (!random || made(s) != made(t)) return;
+        const InitializerKind* kind = find_initializer(t.kind);
+        if (!kind || !kind->draws || made(s) != made(t)) return;
         if (s.fan_in != t.fan_in || s.fan_out != t.fan_out)
             member(first, "first values", "range of random numbers", "", "", kMath,
                    "the range follows from the extents of the weights", q.name, false);

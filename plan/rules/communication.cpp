@@ -12,6 +12,7 @@
 #include "plan/rules/compression.hpp"
 #include "plan/rules/local_steps.hpp"
 #include "plan/summary/summary.hpp"
+#include "plan/rules/named_operators.hpp"
 
 namespace dtnn::plan {
 
@@ -77,7 +78,7 @@ std::string local_json(const Parallel& parallel) {
 bool exchanges_statistics(const Plan& plan, const Collective& collective) {
     return plan.parallel.batch_statistics == BatchStatistics::synchronised &&
            collective.kind == CollectiveKind::all_reduce && collective.parameters.empty() &&
-           collective.name != "gradient_norm";
+           collective.name != kNormExchange;
 }
 
 Communication communication_of(const Plan& plan) {

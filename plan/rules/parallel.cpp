@@ -18,6 +18,7 @@ std::int64_t global_batch(const Plan& plan, int ranks) {
 std::vector<std::string> depends_on_ranks(const Plan& plan) {
     std::vector<std::string> reasons;
     const Parallel& parallel = plan.parallel;
+    // The one layer whose numbers depend on the samples that it sees together.
     const bool norms = std::any_of(plan.layers.begin(), plan.layers.end(),
                                    [](const Layer& layer) { return layer.type == "batch_norm"; });
     if (moves_locally(parallel)) reasons.emplace_back("ranks move weights of their own");

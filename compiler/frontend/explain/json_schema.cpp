@@ -91,31 +91,34 @@ Json dataset_schema() {
     return schema;
 }
 
-// A reference is a name, a path, or the spec itself; in a job that extends another one, the fields
-// that are to be changed.
-Json reference_schema(const std::string& kind, bool part) {
-    const Field& field = *find_field(job_table(), kind);
-    const bool has_part = kind == "model" || kind == "dataset";
-    Json schema = {
-        {"anyOf", Json::array({reference_name_schema(),
-                               reference_to(part && has_part ? kind + "_part" : kind)})}};
-    describe_in(schema, field);
+// A spec of another kind in a job: a name, a path, or the spec itself; in a job that extends
+// another one, the fields that are to be changed (`part`, where that is another definition).
+struct Reference {
+    const char *kind, *part;
+};
+constexpr Reference kReferences[] = {{"model", "model_part"},
+                                     {"dataset", "dataset_part"},
+                                     {"training", "training"},
+                                     {"machine", "machine"}};
+
+Json reference_schema(const Reference& reference, bool part) {
+    Json schema = {{"anyOf", Json::array({reference_name_schema(),
+                                          reference_to(part ? reference.part : reference.kind)})}};
+    describe_in(schema, *find_field(job_table(), reference.kind));
     return schema;
 }
-
-constexpr std::array kReferences = {"model", "dataset", "training", "machine"};
 
 Json job_schema() {
     Json schema = kind_properties(job_table(), "job");
     const auto references = [](bool part) {
         Json properties = Json::object();
-        for (const char* kind : kReferences)
-            properties[kind] = reference_schema(kind, part);
+        for (const Reference& reference : kReferences)
+            properties[reference.kind] = reference_schema(reference, part);
         return Json{{"properties", properties}};
     };
     // Which form they may have depends on `extends`.
-    for (const char* kind : kReferences)
-        schema["properties"][kind] = Json::object();
+    for (const Reference& reference : kReferences)
+        schema["properties"][reference.kind] = Json::object();
     schema["if"] = requirement({"extends"});
     schema["then"] = references(true);
     schema["else"] = references(false);

@@ -44,6 +44,7 @@ const LossInfo* find_loss(std::string_view name) {
 }
 
 const LossInfo* find_loss(std::string_view name, const Attributes& fields) {
+    // The one loss that has two forms, which are two rows of the list.
     const bool logits = name == "binary_cross_entropy" && flag(fields, "from_logits");
     return find_loss(logits ? "binary_cross_entropy_with_logits" : name);
 }

@@ -3,15 +3,16 @@
 #include <algorithm>
 
 #include "compiler/ops/op.hpp"
+#include "plan/rules/named_operators.hpp"
 
 namespace dtnn::compiler {
 namespace {
 
 ValueId copy_of(Rewriter& r, const Gradient& gradient) {
     Node node;
-    node.op = "elementwise";
+    node.op = plan::kCopy;
     node.inputs = {gradient.value};
-    node.attributes = {{"expression", std::string("x0")}};
+    node.attributes = plan::copy_attributes();
     node.phase = Phase::backward;
     node.layer = gradient.parameter.layer;
     node.place = gradient.parameter.place;

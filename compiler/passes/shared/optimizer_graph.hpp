@@ -16,9 +16,8 @@ struct Gradient {
     ValueId value;
 };
 
-/// The operators that give the norm of all gradients: the sum of squares of one, and the factor of
-/// all, which is the name of the output as well; made by clip_gradients.
-inline constexpr const char* kSquareSum = "gradient_square_sum";
+/// The operator that makes of the sums of squares (plan::kSquareSum) the factor of all gradients,
+/// and the name of that output; made by clip_gradients.
 inline constexpr const char* kGradientScale = "gradient_scale";
 
 /// The output that is the sum of the labels' weights (label_weights), where they have any; made by

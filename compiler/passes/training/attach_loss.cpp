@@ -7,6 +7,7 @@
 #include "compiler/ops/axis.hpp"
 #include "compiler/ops/loss/loss.hpp"
 #include "compiler/ops/loss/losses.hpp"
+#include "compiler/ops/op.hpp"
 #include "compiler/passes/shared/optimizer_graph.hpp"
 #include "compiler/passes/shared/rewriting.hpp"
 #include "compiler/support/check.hpp"
@@ -89,7 +90,7 @@ class Measures {
 
     /// The predictions where the loss takes them as they are, their sigmoid where it takes logits.
     ValueId probabilities() {
-        if (loss_->name != "binary_cross_entropy_with_logits") return predictions_;
+        if (loss_->takes != plan::Prediction::logits) return predictions_;
         if (!sigmoid_.valid())
             sigmoid_ = append("sigmoid", {predictions_}, Phase::metric, {}, "probabilities");
         return sigmoid_;
@@ -113,10 +114,10 @@ class Measures {
             attributes.erase("smoothing");
         if (auto weights = weights_of_labels(); !weights.empty())
             attributes["class_weights"] = std::move(weights);
-        if (loss_->name == "dice") attributes["pixels"] = pixels_;
-        if (loss_->name == "categorical_cross_entropy") attributes["epsilon"] = 1e-8;
-        return append(std::string(loss_->name).c_str(), {predictions_, answers_}, Phase::forward,
-                      std::move(attributes), "loss");
+        const std::string name(loss_->name);
+        if (op(name).attributes.contains("pixels")) attributes["pixels"] = pixels_;
+        return append(name.c_str(), {predictions_, answers_}, Phase::forward, std::move(attributes),
+                      "loss");
     }
 
     std::vector<double> equal_weights() const {
@@ -162,12 +163,12 @@ class Measures {
             attributes["sum"] = true;
             add(metric.output, "elementwise_mean", {predictions_, targets()},
                 std::move(attributes));
-        } else if (metric.type == "binary_accuracy") {
+        } else if (info->over_elements) {  // The one that is no loss: the share that is right.
             add(metric.output, "elementwise_mean", {probabilities(), targets()},
                 {{"expression", fmt::format("x0 {} gt x1 0.5 gt eq", limit)}, {"sum", true}});
         } else {
             Attributes attributes = pick(metric.attributes, {"k", "margin", "form"});
-            if (metric.type == "hinge") attributes["sum"] = true;
+            if (same) attributes["sum"] = true;  // A loss is a mean.
             add(metric.output, metric.type.c_str(), {predictions_, answers_},
                 std::move(attributes));
         }

@@ -1,5 +1,10 @@
 #include "compiler/passes/training/attach_update.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
 #include "compiler/ops/define.hpp"
 #include "compiler/ops/update/optimizer.hpp"
 #include "compiler/passes/shared/optimizer_graph.hpp"
@@ -52,7 +57,8 @@ Rule rmsprop(const Attributes& a) {
     return rule;
 }
 
-Rule adam(const Attributes& a, bool decoupled) {
+template <bool decoupled>
+Rule adam(const Attributes& a) {
     Rule rule{"adam_update",
               chosen(a, {"beta1", "beta2", "epsilon", "epsilon_inside_root", "amsgrad"}),
               true,
@@ -67,7 +73,7 @@ Rule nadam(const Attributes& a) {
               chosen(a, {"beta1", "beta2", "epsilon", "epsilon_inside_root", "variant"}),
               true,
               {{"first_moment"}, {"second_moment"}}};
-    if (text_or(a, "variant", "dozat") == "dozat") {
+    if (text_or(a, "variant", "dozat") == "dozat") {  // Not `pydtnn`, the other one.
         for (const auto& momentum_decay : pick(a, {"momentum_decay"}))
             rule.attributes.insert(momentum_decay);
         rule.states.push_back({"momentum_product", true, {"ones"}});
@@ -101,16 +107,17 @@ Rule lamb(const Attributes& a) {
             {{"first_moment"}, {"second_moment"}}};
 }
 
+/// By the name of the optimizer (frontend/tables/optimizer_table.cpp has what each may be told).
+constexpr std::pair<std::string_view, Rule (*)(const Attributes&)> kRules[] = {
+    {"sgd", sgd},     {"rmsprop", rmsprop}, {"adam", adam<false>}, {"adamw", adam<true>},
+    {"nadam", nadam}, {"adagrad", adagrad}, {"lars", lars},        {"lamb", lamb},
+};
+
 Rule rule_of(const std::string& optimizer, const Attributes& attributes) {
-    if (optimizer == "sgd") return sgd(attributes);
-    if (optimizer == "rmsprop") return rmsprop(attributes);
-    if (optimizer == "adam") return adam(attributes, false);
-    if (optimizer == "adamw") return adam(attributes, true);
-    if (optimizer == "nadam") return nadam(attributes);
-    if (optimizer == "adagrad") return adagrad(attributes);
-    if (optimizer == "lars") return lars(attributes);
-    DTNN_CHECK(optimizer == "lamb", "no optimizer is named `{}`", optimizer);
-    return lamb(attributes);
+    const auto found = std::find_if(std::begin(kRules), std::end(kRules),
+                                    [&](const auto& rule) { return rule.first == optimizer; });
+    DTNN_CHECK(found != std::end(kRules), "no optimizer is named `{}`", optimizer);
+    return found->second(attributes);
 }
 
 class Updater {

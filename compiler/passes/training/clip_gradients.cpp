@@ -2,6 +2,7 @@
 
 #include "compiler/passes/shared/optimizer_graph.hpp"
 #include "compiler/passes/training/differentiate.hpp"
+#include "plan/rules/named_operators.hpp"
 
 namespace dtnn::compiler {
 
@@ -29,7 +30,7 @@ std::optional<Graph> clip_gradients(const Graph& graph, PassContext& context) {
         outputs.push_back({gradient_output(parameter.name), gradient});
         if (!clips && !scaled) continue;
         Node sum;
-        sum.op = kSquareSum;
+        sum.op = plan::kSquareSum;
         sum.inputs = {gradient};
         sum.phase = Phase::update;
         sum.layer = parameter.layer;

@@ -7,6 +7,7 @@
 #include "compiler/ops/emit.hpp"
 #include "compiler/passes/shared/rewriting.hpp"
 #include "compiler/support/check.hpp"
+#include "plan/rules/named_operators.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -331,8 +332,8 @@ class Recomputer {
             if (!flag(node.attributes, move.read_with.c_str()) || !reads_moved(node, input))
                 continue;
             Node copy;
-            copy.op = "elementwise";
-            copy.attributes["expression"] = std::string("x0");
+            copy.op = plan::kCopy;
+            copy.attributes = plan::copy_attributes();
             copy.inputs = {r.map(input)};
             copy.phase = node.phase;
             copy.layer = node.layer;

@@ -9,6 +9,7 @@
 #include "compiler/passes/shared/finished_gradients.hpp"
 #include "compiler/passes/training/reduce_gradients.hpp"
 #include "compiler/support/check.hpp"
+#include "plan/rules/named_operators.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -93,7 +94,7 @@ class Sharder {
         std::vector<const Node*> later;
         for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
             const Node& node = graph_.nodes[n];
-            if (node.op == kSquareSum) continue;
+            if (node.op == plan::kSquareSum) continue;
             if (node.op == kGradientScale) {
                 // The other reader of it, the scale of the loss, comes behind the new one.
                 waits[node.outputs[0].index()] = true;
@@ -227,10 +228,10 @@ class Sharder {
         start.op = plan::operator_of(plan::kAllReduceStart);
         wait.op = plan::operator_of(plan::kAllReduceWait);
         start.phase = wait.phase = Phase::communication;
-        start.attributes = wait.attributes = {{"collective", std::string("gradient_norm")}};
+        start.attributes = wait.attributes = {{"collective", std::string(plan::kNormExchange)}};
         for (const Bucket& bucket : buckets_) {
             Node sum;
-            sum.op = kSquareSum;
+            sum.op = plan::kSquareSum;
             sum.inputs = {bucket.gradient};
             sum.phase = Phase::update;
             start.inputs.push_back(

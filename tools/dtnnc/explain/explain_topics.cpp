@@ -306,7 +306,7 @@ std::vector<Topic> topics_of(const std::string& word) {
     if (word == explain_reference().name) found.push_back(explain_reference());
     for (const kernels::KernelInfo& kernel : kernels::catalogue())
         if (word == fmt::format("{}.{}", kernel.op, kernel.name) ||
-            (word == kernel.name && word != "reference"))
+            (word == kernel.name && word != kernels::kReference))
             found.push_back(explain_kernel(kernel));
     add_fields(word, found);
     if (found.empty()) add_choices(word, found);
@@ -329,9 +329,9 @@ std::vector<TopicGroup> topic_groups() {
     passes.emplace_back(storage_pass().name);
     std::vector<std::string> kernels;
     for (const kernels::KernelInfo& kernel : kernels::catalogue())
-        if (kernel.name != "reference")
+        if (kernel.name != kernels::kReference)
             kernels.push_back(fmt::format("{}.{}", kernel.op, kernel.name));
-    kernels.emplace_back("reference");
+    kernels.emplace_back(kernels::kReference);
     std::vector<TopicGroup> groups = {
         {"kinds of specs", names_in(all_kinds())},
         {"words of models", names_in(language_words())},
