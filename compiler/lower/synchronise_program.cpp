@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/ops/emit.hpp"
-#include "compiler/passes/training/reduce_gradients.hpp"
+#include "compiler/passes/shared/optimizer_graph.hpp"
 #include "plan/rules/named_operators.hpp"
 
 namespace dtnn::compiler {

@@ -1,10 +1,9 @@
-#include "compiler/passes/layout.hpp"
-
 #include <numeric>
 #include <unordered_map>
 
 #include "compiler/ir/axes.hpp"
 #include "compiler/ops/emit.hpp"
+#include "compiler/passes/pass.hpp"
 #include "compiler/passes/shared/rewriting.hpp"
 #include "compiler/support/check.hpp"
 #include "plan/devices.hpp"
@@ -174,7 +173,24 @@ class Arranger {
 
 }  // namespace
 
-Graph layout(const Graph& graph, PassContext& context) {
+/// Decides how every value is stored, by what operators wish (`Wish` and `StoredWeights` of
+/// ops/op.hpp): with its channels last unless a reader or its producer has a wish, and alike where
+/// it is to lie as another value does.
+///
+///     images                             [N,C,H,W]          order {0,2,3,1}: channels last
+///     parameters that are like a sample  [1,C,H,W]          likewise
+///     weights of conv2d                  [F,C/groups,KH,KW] order {2,3,1,0}, for CUDA {0,2,3,1}
+///     weights of dense over an image     [C,H,W,units]      order {1,2,0,3}
+///
+/// Gradients, folded weights and optimizer state are stored like their weights. flatten reads and
+/// unflatten gives row-major values, so a `reorder` comes before and after them:
+///
+///     %f = flatten(%x)   ->   %r = reorder(%x) {order=[0,1,2,3]}   %f = flatten(%r)
+///
+/// Must not fire on flattened images whose channels, or whose height and width, are 1, nor on
+/// flattened sequences: their bytes are the same in both orders. After every pass that makes nodes
+/// or takes shapes for granted.
+std::optional<Graph> layout(const Graph& graph, PassContext& context) {
     return Arranger(graph, plan::traits_of(context.device).filters_like_images).run();
 }
 

@@ -75,6 +75,12 @@ struct PassInfo {
     }
 };
 
+/// The passes themselves. What each does, what must have run before and where it must not fire
+/// stands at its definition.
+#define DTNN_PASS(name, ...) std::optional<Graph> name(const Graph& graph, PassContext& context);
+#include "compiler/passes/passes.def"
+#undef DTNN_PASS
+
 const std::vector<PassInfo>& all_passes();  ///< in pipeline order
 const PassInfo* find_pass(std::string_view name);
 

@@ -6,33 +6,7 @@
 
 #include "compiler/ir/verifier.hpp"
 #include "compiler/ops/emit.hpp"
-#include "compiler/passes/canonicalize.hpp"
-#include "compiler/passes/common_subexpressions.hpp"
-#include "compiler/passes/dead_code.hpp"
-#include "compiler/passes/fusion/fold_batch_norm.hpp"
-#include "compiler/passes/fusion/fuse_batch_statistics.hpp"
-#include "compiler/passes/fusion/fuse_convolution_activation.hpp"
-#include "compiler/passes/fusion/fuse_elementwise.hpp"
-#include "compiler/passes/fusion/fuse_epilogues.hpp"
-#include "compiler/passes/hoist_invariant.hpp"
-#include "compiler/passes/layout.hpp"
-#include "compiler/passes/pack_weights.hpp"
 #include "compiler/passes/pass.hpp"
-#include "compiler/passes/read_averages.hpp"
-#include "compiler/passes/reduce_precision.hpp"
-#include "compiler/passes/schedule.hpp"
-#include "compiler/passes/specialise_phase.hpp"
-#include "compiler/passes/training/accumulate_gradients.hpp"
-#include "compiler/passes/training/attach_loss.hpp"
-#include "compiler/passes/training/attach_update.hpp"
-#include "compiler/passes/training/average_weights.hpp"
-#include "compiler/passes/training/clip_gradients.hpp"
-#include "compiler/passes/training/differentiate.hpp"
-#include "compiler/passes/training/freeze_parameters.hpp"
-#include "compiler/passes/training/recompute.hpp"
-#include "compiler/passes/training/reduce_gradients.hpp"
-#include "compiler/passes/training/shard_optimizer.hpp"
-#include "compiler/passes/training/synchronise_statistics.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {
@@ -99,10 +73,8 @@ constexpr std::string_view kOrder[] = {
 std::vector<PassInfo> in_order() {
     using enum plan::ProgramKind;
     const PassInfo listed[] = {
-#define DTNN_PASS(name, may_be_disabled, programs, doc)                                 \
-    {#name, doc,                                                                        \
-     [](const Graph& g, PassContext& c) -> std::optional<Graph> { return name(g, c); }, \
-     ProgramSet programs, may_be_disabled},
+#define DTNN_PASS(name, may_be_disabled, programs, doc) \
+    {#name, doc, name, ProgramSet programs, may_be_disabled},
 #include "compiler/passes/passes.def"
 #undef DTNN_PASS
     };

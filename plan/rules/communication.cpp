@@ -11,8 +11,8 @@
 #include "base/text.hpp"
 #include "plan/rules/compression.hpp"
 #include "plan/rules/local_steps.hpp"
-#include "plan/summary/summary.hpp"
 #include "plan/rules/named_operators.hpp"
+#include "plan/summary/summary.hpp"
 
 namespace dtnn::plan {
 

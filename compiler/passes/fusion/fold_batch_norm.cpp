@@ -1,8 +1,7 @@
-#include "compiler/passes/fusion/fold_batch_norm.hpp"
-
 #include <algorithm>
 
 #include "compiler/ops/define.hpp"
+#include "compiler/passes/pass.hpp"
 #include "compiler/passes/shared/batch_norm_operators.hpp"
 #include "compiler/passes/shared/rewriting.hpp"
 
@@ -21,6 +20,14 @@ const Node* folded_into(const Uses& uses, const Node& conv) {
 
 }  // namespace
 
+/// Moves an inference batch norm into the weights of the convolution before it.
+///
+///     %c = conv2d(%x, @w)                       ->  %w2, %b2 = fold_batch_norm(@w, @g, @b, @m, @v)
+///     %y = batch_norm_inference(%c, @g, @b, @m, @v)   %y = conv2d(%x, %w2, %b2) {bias=true}
+///
+/// The fold depends on parameters only, so hoist_invariant moves it before the first batch.
+/// After specialise_phase, before the fusions that give either node an epilogue. Must not fire when
+/// the convolution has another reader or an epilogue, nor when the batch norm has one.
 std::optional<Graph> fold_batch_norm(const Graph& graph, PassContext&) {
     const Uses uses(graph);
     if (std::none_of(graph.nodes.begin(), graph.nodes.end(),

@@ -1,8 +1,7 @@
-#include "compiler/passes/fusion/fuse_batch_statistics.hpp"
-
 #include <unordered_map>
 
 #include "compiler/ops/define.hpp"
+#include "compiler/passes/pass.hpp"
 #include "compiler/passes/shared/batch_norm_operators.hpp"
 #include "compiler/passes/shared/fusions.hpp"
 
@@ -22,6 +21,16 @@ bool is_plain(const Node& node) {
 
 }  // namespace
 
+/// Lets a convolution sum its result and the squares while they are in registers, so that the batch
+/// norm after it reads its source once instead of twice.
+///
+///     %c = conv2d(%x, @w)                          ->  %c, %s = conv2d(%x, @w) {statistics=true}
+///     %y, ... = batch_norm_training(%c, @g, ...)       %y, ... = batch_norm_training(%c, @g, ...,
+///                                                                            %s) {statistics=true}
+///
+/// After differentiate; before the fusions of batch norm, which append operands behind the
+/// statistics. Must not fire when the convolution has an epilogue or a residual, since then its
+/// result is not what was summed. Other readers of %c do not matter.
 std::optional<Graph> fuse_batch_statistics(const Graph& graph, PassContext&) {
     Fusions fusions(graph);
     std::unordered_map<const Node*, const Fusion*> convolutions;

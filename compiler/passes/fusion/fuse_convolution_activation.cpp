@@ -1,12 +1,22 @@
-#include "compiler/passes/fusion/fuse_convolution_activation.hpp"
-
 #include "base/expression/expression.hpp"
 #include "compiler/ops/emit.hpp"
+#include "compiler/passes/pass.hpp"
 #include "compiler/passes/shared/fusions.hpp"
 #include "plan/devices.hpp"
 
 namespace dtnn::compiler {
 
+/// Moves an activation into the convolution before it, which works it out while its results are
+/// still in the cache.
+///
+///     %c = conv2d(%x, @w)           %y = conv2d(%x, @w) {epilogue=expression,
+///     %y = silu(%c)            ->                        expression="x0 x0 sigmoid mul"}
+///
+/// The activation is any elementwise operator, or a chain of them, of that one operand. Behind
+/// fold_batch_norm and fuse_epilogues, which leave what they cannot have, and behind
+/// fuse_elementwise, which makes one node of a chain. Must not fire when %c has another reader (in
+/// training a backward that reads it), when the convolution has an epilogue, a residual or
+/// statistics, and for devices, whose libraries know no expressions.
 std::optional<Graph> fuse_convolution_activation(const Graph& graph, PassContext& context) {
     if (!plan::traits_of(context.device).expression_epilogues) return std::nullopt;
     Fusions fusions(graph);

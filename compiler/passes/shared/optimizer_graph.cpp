@@ -1,9 +1,8 @@
 #include "compiler/passes/shared/optimizer_graph.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
-
-#include "compiler/passes/training/differentiate.hpp"
 
 namespace dtnn::compiler {
 
@@ -96,6 +95,39 @@ ValueId all_reduced(Rewriter& r, ValueId value, const std::string& collective, O
 ValueId input_of(Rewriter& r, plan::InputRole role, const Type& type) {
     const ValueId known = r.graph().find_input(role);
     return known.valid() ? known : r.add_input(plan::name_of(role), type);
+}
+
+std::string gradient_output(const std::string& parameter) {
+    return "gradient of " + parameter;
+}
+
+std::vector<std::size_t> bucket_ends(std::span<const std::int64_t> bytes,
+                                     std::int64_t bucket_bytes) {
+    if (bytes.empty()) return {};
+    const std::int64_t all = std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0});
+    if (all <= bucket_bytes) return {bytes.size()};
+    std::size_t last = bytes.size() - 1;  // where the last bucket begins
+    std::int64_t in_last = bytes[last];
+    while (last > 0 && in_last + bytes[last - 1] <= bucket_bytes / 4)
+        in_last += bytes[--last];
+    std::vector<std::size_t> ends;
+    std::int64_t filled = 0;
+    for (std::size_t i = 0; i < last; ++i) {
+        if (filled > 0 && filled + bytes[i] > bucket_bytes) {
+            ends.push_back(i);
+            filled = 0;
+        }
+        filled += bytes[i];
+    }
+    if (last > 0) ends.push_back(last);
+    ends.push_back(bytes.size());
+    return ends;
+}
+
+Parameter average_of(const Parameter& parameter) {
+    Parameter average = state_beside(parameter, "average", plan::ParameterKind::average);
+    average.initializer = parameter.initializer;
+    return average;
 }
 
 }  // namespace dtnn::compiler

@@ -2,6 +2,8 @@
 /// The parts of the graph around the optimizer: gradients as the graph's outputs, states beside
 /// parameters, inputs of one number.
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,19 @@ bool shares_update(const PassContext& context);
 /// The gradients among the old graph's outputs, in the order of the parameters; `others` gets the
 /// outputs that are none.
 std::vector<Gradient> gradients_of(Rewriter& r, std::vector<GraphOutput>& others);
+
+/// The name of the output by which differentiate hands a parameter's gradient to attach_update.
+std::string gradient_output(const std::string& parameter);
+
+/// How gradients of so many bytes, in the order in which they are finished, are put into buckets:
+/// for each bucket the index behind its last gradient. A bucket has at most `bucket_bytes`, or one
+/// gradient. The last one, whose exchange nothing hides, has at most a quarter of that, unless one
+/// bucket is enough for all.
+std::vector<std::size_t> bucket_ends(std::span<const std::int64_t> bytes,
+                                     std::int64_t bucket_bytes);
+
+/// The parameter that holds the moving average of another.
+Parameter average_of(const Parameter& parameter);
 
 /// A value that persists beside a parameter, of its dims, layer and place: "w.velocity" for the
 /// role "velocity". Zeros.

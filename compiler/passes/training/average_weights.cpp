@@ -1,16 +1,16 @@
-#include "compiler/passes/training/average_weights.hpp"
-
-#include "compiler/passes/read_averages.hpp"
+#include "compiler/passes/pass.hpp"
 #include "compiler/passes/shared/optimizer_graph.hpp"
 
 namespace dtnn::compiler {
 
-Parameter average_of(const Parameter& parameter) {
-    Parameter average = state_beside(parameter, "average", plan::ParameterKind::average);
-    average.initializer = parameter.initializer;
-    return average;
-}
-
+/// With average_decay, keeps a moving average of every trainable parameter, which begins as the
+/// parameter does:
+///
+///     update @w = %n   ->   %a = moving_average(@w.average, %n) {decay=0.999}
+///                           update @w = %n
+///                           update @w.average = %a
+///
+/// After attach_update. Must not fire where no parameter is updated (context.accumulate).
 std::optional<Graph> average_weights(const Graph& graph, PassContext& context) {
     if (!(context.training.average_decay > 0)) return std::nullopt;
     std::vector<Update> averaged;  // of the old graph

@@ -1,14 +1,13 @@
-#include "compiler/passes/training/reduce_gradients.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 #include "compiler/ops/op.hpp"
+#include "compiler/passes/pass.hpp"
 #include "compiler/passes/shared/finished_gradients.hpp"
 #include "compiler/passes/shared/optimizer_graph.hpp"
-#include "compiler/passes/training/differentiate.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -94,29 +93,22 @@ bool has_exchange(const Graph& graph) {
 
 }  // namespace
 
-std::vector<std::size_t> bucket_ends(std::span<const std::int64_t> bytes,
-                                     std::int64_t bucket_bytes) {
-    if (bytes.empty()) return {};
-    const std::int64_t all = std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0});
-    if (all <= bucket_bytes) return {bytes.size()};
-    std::size_t last = bytes.size() - 1;  // where the last bucket begins
-    std::int64_t in_last = bytes[last];
-    while (last > 0 && in_last + bytes[last - 1] <= bucket_bytes / 4)
-        in_last += bytes[--last];
-    std::vector<std::size_t> ends;
-    std::int64_t filled = 0;
-    for (std::size_t i = 0; i < last; ++i) {
-        if (filled > 0 && filled + bytes[i] > bucket_bytes) {
-            ends.push_back(i);
-            filled = 0;
-        }
-        filled += bytes[i];
-    }
-    if (last > 0) ends.push_back(last);
-    ends.push_back(bytes.size());
-    return ends;
-}
-
+/// With data parallelism, adds up the gradients of all ranks, bucket by bucket:
+///
+///     return "gradient of w"=%g, "gradient of b"=%h
+/// ->  %g.sent, %h.sent = all_reduce_start(%g, %h) {collective=gradients_1}  ; communication
+///     %w.reduced, %b.reduced = all_reduce_wait(%g.sent, %h.sent) {collective=gradients_1}
+///     return "gradient of w"=%w.reduced, "gradient of b"=%b.reduced
+///
+/// Gradients are put into buckets in the order in which backward finishes them, the deepest layers'
+/// first, so that most exchanges run beside the rest of the backward part. All operands of a start
+/// become one stretch of memory, which is exchanged in place (lower/in_place.hpp); a gradient that
+/// cannot be overwritten - of two parameters, read by another node, or a view - is copied first.
+///
+/// After accumulate_gradients: ranks exchange the gradient of an update. Before clip_gradients and
+/// attach_update, which see the gradient of all ranks. Must not fire without data parallelism, nor
+/// with a sharded optimizer (shard_optimizer), nor where gradients are only added up
+/// (context.accumulate), nor twice.
 std::optional<Graph> reduce_gradients(const Graph& graph, PassContext& context) {
     if (!context.parallel.data || context.accumulate || has_exchange(graph)) return std::nullopt;
     return Reducer(graph).run(context.parallel.bucket_bytes,

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "compiler/passes/training/differentiate.hpp"
+#include "compiler/passes/shared/optimizer_graph.hpp"
 #include "tests/peers/measures/measured_graph.hpp"
 
 namespace losses_test {

@@ -15,7 +15,7 @@
 #include "compiler/ir/verifier.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/passes/pass.hpp"
-#include "compiler/passes/training/differentiate.hpp"
+#include "compiler/passes/shared/optimizer_graph.hpp"
 #include "tests/gradient/interpreter.hpp"
 
 namespace values_test {

@@ -10,7 +10,7 @@
 #include "compiler/ir/verifier.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/passes/pass.hpp"
-#include "compiler/passes/training/reduce_gradients.hpp"
+#include "compiler/passes/shared/optimizer_graph.hpp"
 #include "compiler/support/check.hpp"
 #include "plan/rules/parallel.hpp"
 
