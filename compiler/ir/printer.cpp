@@ -74,6 +74,14 @@ std::string axes_text(const Type& type) {
     return text + "]";
 }
 
+/// With the axes that it has, if any: parameters have none unless their text says so.
+std::string print_all(const Type& type) {
+    std::string result = plan::name_of(type.dtype);
+    result += type.axes.empty() ? list_text(type.dims) : axes_text(type);
+    if (!type.order.empty()) result += fmt::format("{{{}}}", fmt::join(type.order, ","));
+    return result;
+}
+
 }  // namespace
 
 std::string print(const AttributeValue& value) {
@@ -96,11 +104,9 @@ std::string print(const Attributes& attributes) {
 }
 
 std::string print(const Type& type) {
-    std::string result = plan::name_of(type.dtype);
-    const bool usual = type.axes.empty() || type.axes == usual_axes(type.dims.size() - 1);
-    result += usual ? list_text(type.dims) : axes_text(type);
-    if (!type.order.empty()) result += fmt::format("{{{}}}", fmt::join(type.order, ","));
-    return result;
+    Type told = type;
+    if (!type.dims.empty() && type.axes == usual_axes(type.dims.size() - 1)) told.axes.clear();
+    return print_all(told);
 }
 
 std::string print(const Graph& graph, const Node& node) {
@@ -131,7 +137,7 @@ std::string print(const Graph& graph) {
     }
     for (const Parameter& p : graph.parameters) {
         separate();
-        text += value_text(graph, p.value) + ": " + print(graph.type(p.value));
+        text += value_text(graph, p.value) + ": " + print_all(graph.type(p.value));
         if (p.dims != graph.type(p.value).dims) text += " of " + list_text(p.dims);
         if (p.optimizer_state)
             text += " state";

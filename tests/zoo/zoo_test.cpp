@@ -13,6 +13,9 @@
 #include <vector>
 
 #include "compiler/driver/compile_job.hpp"
+#include "compiler/ir/parser.hpp"
+#include "compiler/ir/printer.hpp"
+#include "compiler/ops/emit.hpp"
 #include "kernels/catalogue.hpp"
 #include "plan/audit/audit.hpp"
 #include "plan/rules/parallel.hpp"
@@ -147,6 +150,25 @@ TEST_CASE("every model compiles for cuda, with a sound plan of its kernels") {
     wanted << std::ifstream(golden).rdbuf();
     CHECK_MESSAGE(all == wanted.str(), "plans for cuda differ from ", golden,
                   "; DTNN_REWRITE_GOLDENS=1 writes it anew, and git diff shows what has changed");
+}
+
+TEST_CASE("a model's graph reads back the same, with the axes of its values") {
+    const auto types_in = [](const compiler::Graph& graph) {
+        std::map<std::string, compiler::Type> types;
+        for (std::size_t i = 0; i < graph.values.size(); ++i)
+            types[std::string(graph.values[i].name)] = graph.type(compiler::ValueId(i));
+        return types;
+    };
+    for (const fs::path& file : shipped_models()) {
+        CAPTURE(file.string());
+        compiler::Diagnostics diagnostics;
+        const compiler::JobSpec job = compiler::load_job(file.string(), {}, diagnostics);
+        const compiler::Graph graph = compiler::build_graph(job, 2, diagnostics);
+        const compiler::Graph again =
+            compiler::parse_graph(compiler::print(graph), compiler::infer_types);
+        CHECK(compiler::print(again) == compiler::print(graph));
+        CHECK((types_in(again) == types_in(graph)));
+    }
 }
 
 TEST_CASE("a model's first line says its count, and none is long") {
