@@ -115,10 +115,7 @@ FoldBatchNormArguments<T> FoldBatchNormArguments<T>::bind(const Problem& problem
                                                           Workspace workspace) {
     FoldBatchNormArguments a;
     const TensorDesc& weights = problem.sources[0];
-    // Filters have their output channel in front, dense weights (rank 2, or a flattened source's)
-    // at the end.
-    const std::int64_t fallback = weights.dims.size() == 2 ? 1 : 0;
-    const auto axis = std::size_t(problem.integer("axis", fallback));
+    const auto axis = std::size_t(problem.integer("axis", 0));
     a.channels = weights.dims[axis];
     a.inner = strides_of(weights)[axis];
     a.outer = weights.elements() / (a.channels * a.inner);

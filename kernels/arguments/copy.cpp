@@ -12,17 +12,18 @@ void set_axes(CopyDims& axes, const Dims& values) {
     std::copy(values.begin(), values.end(), axes.end() - std::ptrdiff_t(values.size()));
 }
 
-/// The strides along the axes of an image of `dims`, stored as one row of channels for each pixel.
-Dims strides_of_rows(const TensorDesc& rows, const Dims& dims) {
+/// The strides along the axes of an image of `dims`, stored as one row of channels for each pixel;
+/// these are along `channels`.
+Dims strides_of_rows(const TensorDesc& rows, const Dims& dims, std::size_t channels) {
     const Dims own = strides_of(rows);
     Dims strides(dims.size());
     std::int64_t stride = own[0];
     for (std::size_t axis = dims.size(); axis-- > 0;) {
-        if (axis == 1) continue;
+        if (axis == channels) continue;
         strides[axis] = stride;
         stride *= dims[axis];
     }
-    strides[1] = own[1];
+    strides[channels] = own[1];
     return strides;
 }
 
@@ -30,7 +31,7 @@ Dims strides_of_rows(const TensorDesc& rows, const Dims& dims) {
 /// of `dims` make up the last axis of `tensor` in row-major order).
 Dims strides_along(const TensorDesc& tensor, const Dims& dims) {
     Dims own = strides_of(tensor);
-    if (own.size() == dims.size()) return own;
+    if (own.size() == dims.size()) return own;  // none of its axes is split
     // Flattened: batch, then everything else in one axis.
     Dims strides(dims.size());
     std::int64_t stride = own.back();
@@ -49,6 +50,7 @@ CopyArguments<T> CopyArguments<T>::bind(const Problem& problem, Sources sources,
                                         Destinations destinations, Workspace) {
     const TensorDesc& src = problem.sources[0];
     const TensorDesc& dst = problem.destinations[0];
+    // Those of the side that is not flattened.
     const Dims& dims = src.dims.size() >= dst.dims.size() ? src.dims : dst.dims;
     CopyArguments arguments;
     arguments.src = static_cast<const T*>(sources[0]);
@@ -57,11 +59,12 @@ CopyArguments<T> CopyArguments<T>::bind(const Problem& problem, Sources sources,
     const bool to_rows = problem.op == "pixels_to_rows", to_pixels = problem.op == "rows_to_pixels";
     arguments.same_order = !to_rows && !to_pixels && is_row_major(src) && is_row_major(dst);
     if (arguments.same_order) return arguments;
+    const std::size_t channels = axis_of(problem).first;
     set_axes(arguments.dims, dims);
     set_axes(arguments.src_strides,
-             to_pixels ? strides_of_rows(src, dims) : strides_along(src, dims));
+             to_pixels ? strides_of_rows(src, dims, channels) : strides_along(src, dims));
     set_axes(arguments.dst_strides,
-             to_rows ? strides_of_rows(dst, dims) : strides_along(dst, dims));
+             to_rows ? strides_of_rows(dst, dims, channels) : strides_along(dst, dims));
     arguments.same_order = true;
     for (std::size_t axis = 0; axis < kMostCopyAxes; ++axis) {
         if (arguments.dims[axis] > 1 &&

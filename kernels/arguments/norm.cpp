@@ -73,8 +73,8 @@ GroupNormArguments<T> GroupNormArguments<T>::bind(const Problem& problem, Source
                                                   Destinations destinations, Workspace workspace) {
     GroupNormArguments a;
     bind_forward<T>(a, problem, sources, destinations);
-    a.src_layout = sample_layout(problem.sources[0], {}).value();
-    a.dst_layout = sample_layout(problem.destinations[0], {}).value();
+    a.src_layout = sample_layout(problem.sources[0], axis_of(problem)).value();
+    a.dst_layout = sample_layout(problem.destinations[0], axis_of(problem)).value();
     a.groups = problem.integer("groups");
     a.workspace = workspace.data();
     return a;
@@ -87,9 +87,9 @@ GroupNormBackwardArguments<T> GroupNormBackwardArguments<T>::bind(const Problem&
                                                                   Workspace workspace) {
     GroupNormBackwardArguments a;
     bind_backward<T>(a, problem, sources, destinations, workspace);
-    a.src_layout = sample_layout(problem.sources[0], {}).value();
-    a.diff_dst_layout = sample_layout(problem.sources[1], {}).value();
-    a.diff_src_layout = sample_layout(problem.destinations[0], {}).value();
+    a.src_layout = sample_layout(problem.sources[0], axis_of(problem)).value();
+    a.diff_dst_layout = sample_layout(problem.sources[1], axis_of(problem)).value();
+    a.diff_src_layout = sample_layout(problem.destinations[0], axis_of(problem)).value();
     a.groups = problem.integer("groups");
     return a;
 }

@@ -16,7 +16,7 @@ Refused unless_images_and_filters_suit_device(const Problem& problem) {
     if (auto reason = unless_weights_are_plain(problem)) return reason;
     for (const auto* side : {&problem.sources, &problem.destinations}) {
         for (const TensorDesc& tensor : *side)
-            if (tensor.dims.size() == 4 && !is_channels_last(tensor))
+            if (tensor.dims.size() == 4 && !is_channels_last(tensor))  // no list of a bias
                 return "an image or its filters are not stored channels last";
     }
     return std::nullopt;

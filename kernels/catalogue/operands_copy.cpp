@@ -76,20 +76,22 @@ void cast_wide(Rule& rule) {
     rule.same_place(p.destinations[0], p.sources[0]);
 }
 
-/// One side is an image [N,C,...], the other a row of channels for each of its pixels.
+/// One side is an image [N,C,...], or has its channels along another axis, the other a row of them
+/// for each of its pixels.
 void pixel_rows(Rule& rule) {
     if (!rule.counts(1, 1)) return;
     const Problem& p = rule.problem();
     const bool to_rows = p.op == "pixels_to_rows";
     const TensorDesc& image = to_rows ? p.sources[0] : p.destinations[0];
     const TensorDesc& rows = to_rows ? p.destinations[0] : p.sources[0];
+    const std::size_t channels = axis_of(p).first;
     rule.require(
-        image.dims.size() >= 2 && image.dims.size() <= kMostCopyAxes && rows.dims.size() == 2,
+        channels < image.dims.size() && image.dims.size() <= kMostCopyAxes && rows.dims.size() == 2,
         text_of(rows.dims) + " are not the pixels of " + text_of(image.dims));
     if (rule.broken()) return;
     rule.type(image, p.dtype);
     rule.elements(rows, image.elements());
-    rule.require(rows.dims[1] == image.dims[1],
+    rule.require(rows.dims[1] == image.dims[channels],
                  text_of(rows.dims) + " are not the pixels of " + text_of(image.dims));
 }
 

@@ -28,7 +28,7 @@ void gate(Rule& rule, const TensorDesc& tensor, const TensorDesc& image) {
                  "an operand " + text_of(image.dims) + " has no samples with channels");
     if (rule.broken()) return;
     Dims wanted = {image.dims[0], image.dims[axis]};
-    if (tensor.dims.size() == image.dims.size()) {
+    if (tensor.dims.size() == image.dims.size()) {  // or a row of the channels
         wanted = Dims(image.dims.size(), 1);
         wanted[0] = image.dims[0], wanted[axis] = image.dims[axis];
     }

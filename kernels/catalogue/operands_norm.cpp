@@ -139,7 +139,7 @@ void fold_batch_norm(Rule& rule) {
     const bool bias = p.flag("bias");
     if (!rule.counts(5u + bias, 2)) return;
     const TensorDesc& weights = p.sources[0];
-    const std::int64_t axis = p.integer("axis", weights.dims.size() == 2 ? 1 : 0);
+    const std::int64_t axis = p.integer("axis", 0);
     rule.require(axis >= 0 && axis < std::int64_t(weights.dims.size()),
                  "its weights have no axis " + std::to_string(axis));
     if (rule.broken()) return;

@@ -45,11 +45,12 @@ void layer_norm_statistics(Rule& rule, const TensorDesc& src, const TensorDesc& 
 /// Samples whose channels groups divide.
 bool divided(Rule& rule, const TensorDesc& image) {
     rule.type(image, rule.problem().dtype);
-    rule.require(sample_layout(image, {}).has_value(),
+    const AxisRange axis = axis_of(rule.problem());
+    rule.require(sample_layout(image, axis).has_value(),
                  "an operand " + text_of(image.dims) + " has no samples with channels");
     if (rule.broken()) return false;
     const std::int64_t groups = rule.problem().integer("groups");
-    rule.require(groups >= 1 && image.dims[1] % std::max<std::int64_t>(1, groups) == 0,
+    rule.require(groups >= 1 && image.dims[axis.first] % std::max<std::int64_t>(1, groups) == 0,
                  std::to_string(groups) + " groups do not divide its channels");
     return !rule.broken();
 }
@@ -88,7 +89,7 @@ void group_norm(Rule& rule) {
     const TensorDesc& src = p.sources[0];
     if (!divided(rule, src)) return;
     for (std::size_t i = 1; i < p.sources.size(); ++i)
-        rule.shape(p.sources[i], {src.dims[1]});
+        rule.shape(p.sources[i], {src.dims[axis_of(p).first]});
     rule.shape(p.destinations[0], src.dims);
     for (std::size_t i = 1; i < p.destinations.size(); ++i)
         rule.shape(p.destinations[i], {src.dims[0], p.integer("groups")});
@@ -105,9 +106,9 @@ void group_norm_backward(Rule& rule) {
         rule.shape(p.sources[i], {src.dims[0], p.integer("groups")});
     rule.shape(p.destinations[0], src.dims);
     if (!affine) return;
-    rule.shape(p.sources[4], {src.dims[1]});
+    rule.shape(p.sources[4], {src.dims[axis_of(p).first]});
     for (const std::size_t i : {1u, 2u})
-        rule.shape(p.destinations[i], {src.dims[1]});
+        rule.shape(p.destinations[i], {src.dims[axis_of(p).first]});
 }
 
 void local_response_norm(Rule& rule) {

@@ -1,22 +1,29 @@
 #pragma once
 /// A value times one number per sample and channel, as squeeze-and-excitation has it.
 
+#include <algorithm>
 #include <optional>
 
 #include "compiler/ops/axis.hpp"
 
 namespace dtnn::compiler {
 
+/// The extents of a gate that has all axes of what it gates: [N,C,1,1].
+inline Dims ones_of_gate(const Type& gated) {
+    const int features = feature_axis(gated.axes);
+    Dims ones(gated.dims.size(), 1);
+    for (const std::size_t axis : {std::size_t(0), std::size_t(std::max(0, features))})
+        ones[axis] = gated.dims[axis];
+    return ones;
+}
+
 /// Whether `gate`, [N,C] or with extents of 1 elsewhere, [N,C,1,1], has a number for every channel
 /// of `gated`, such as an image [N,C,H,W].
 inline bool gates(const Type& gate, const Type& gated) {
     const int features = feature_axis(gated.axes);
     if (features < 1 || gate.dtype != gated.dtype) return false;
-    Dims ones(gated.dims.size(), 1);
-    for (const std::size_t axis : {std::size_t(0), std::size_t(features)})
-        ones[axis] = gated.dims[axis];
     const Dims rows{gated.dims[0], gated.dims[std::size_t(features)]};
-    return gate.dims == rows || gate.dims == ones;
+    return gate.dims == rows || gate.dims == ones_of_gate(gated);
 }
 
 /// Which of two operands is the one that the other gates; nothing when none is, or when both have

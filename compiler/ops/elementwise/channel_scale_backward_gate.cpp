@@ -18,7 +18,7 @@ OpDef define_channel_scale_backward_gate() {
             if (!expect_operands(c, name, 2) || !settle_features(c, name)) return;
             if (!expect_dims(c, name, 1, "diff_dst", c.input(0).dims)) return;
             Type gate{c.input(0).dtype, c.integers("gate_shape"), {}, usual_axes(1)};
-            if (gate.dims.size() == c.input(0).dims.size()) {
+            if (gate.dims == ones_of_gate(c.input(0))) {
                 gate.order = c.input(0).order;
                 gate.axes = c.input(0).axes;
             }

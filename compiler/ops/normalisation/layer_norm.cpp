@@ -1,11 +1,25 @@
+#include <fmt/format.h>
+
 #include "compiler/ops/normalisation/normalisation.hpp"
 
 namespace dtnn::compiler {
 namespace {
 
+/// Kernels walk along what is normalised together as along one axis.
+bool expect_neighbours(ShapeContext& c) {
+    if (!c.has("axes")) return true;
+    const std::vector<std::int64_t> axes = c.integers("axes");
+    if (axes.empty() || axes.back() - axes.front() + 1 == std::int64_t(axes.size())) return true;
+    c.fail(fmt::format("layer_norm takes all but steps together, and these are no neighbours in {}",
+                       sample_text(c.input(0))),
+           "`axis: channels` normalises the features of every place", "axis");
+    return false;
+}
+
 void layer_norm_shape(ShapeContext& c) {
     if (!expect_normalisation(c, "layer_norm")) return;
     settle_layer_norm_axes(c);
+    if (!expect_neighbours(c)) return;
     for (std::size_t i = 1; i < c.inputs().size(); ++i)
         if (!expect_layer_norm_parameter(c, "layer_norm", i)) return;
     normalisation_results(c, layer_norm_statistics(c.input(0), c.attributes()));

@@ -20,6 +20,8 @@ void mean_shape(ShapeContext& c) {
                "`- dense: {units: 1}` learns one", "axis");
         return;
     }
+    // Channels that are last, as those of a row are, are features.
+    if (dst.axes.back() == AxisKind::channel) dst.axes.back() = AxisKind::feature;
     c.result(dst);
 }
 

@@ -13,7 +13,7 @@ OpDef define_pixels_to_rows() {
         .inputs({"src"})
         .outputs({"dst"})
         .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "pixels_to_rows", 1) || !expect_features(c, "pixels_to_rows"))
+            if (!expect_operands(c, "pixels_to_rows", 1) || !settle_features(c, "pixels_to_rows"))
                 return;
             const Type& src = c.input(0);
             const std::int64_t features = features_of(src);

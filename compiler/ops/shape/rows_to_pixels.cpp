@@ -24,6 +24,7 @@ OpDef define_rows_to_pixels() {
                                    shape_text(src.dims), shape_text(dst.dims)));
                 return;
             }
+            write_axis(c.attributes(), std::size_t(feature_axis(dst.axes)));
             c.result(dst);
         })
         .no_gradient(kNoSecondDerivative)

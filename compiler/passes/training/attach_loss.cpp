@@ -224,7 +224,8 @@ std::optional<Graph> attach_loss(const Graph& graph, PassContext& context) {
     const bool cells = !is_rows(predicted);
     const Node* last = producer(graph, old_predictions);
     const LossInfo* loss = find_loss(context.training.loss, context.training.loss_attributes);
-    const bool joined = last && loss && last->op == loss->joins;
+    const bool joined = last && loss && last->op == loss->joins &&
+                        int(written_axis(last->attributes)) == feature_axis(predicted.axes);
     const bool moved = cells && joined && Uses(graph).readers(old_predictions).empty();
     Rewriter r(graph);
     for (const Node& node : graph.nodes)
@@ -238,6 +239,7 @@ std::optional<Graph> attach_loss(const Graph& graph, PassContext& context) {
     }
     if (moved) {
         Node rows = *last;
+        write_axis(rows.attributes, 1);
         rows.inputs = {predictions};
         predictions = emit(r, std::move(rows), std::string(graph.value(old_predictions).name))[0];
         r.replace(old_predictions, predictions);
