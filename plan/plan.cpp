@@ -36,9 +36,17 @@ bool has_own_memory(const Target& target) {
     return traits_of(target.device).own_memory;
 }
 
+void label_places(const Feature& input, Feature& target) {
+    target.dims = input.dims;
+    target.axes = input.axes;
+    const int features = feature_axis(input.axes);
+    if (features < 0) return;
+    target.dims.erase(target.dims.begin() + features);
+    target.axes.erase(target.axes.begin() + features);
+}
+
 bool has_image(const Dataset& dataset) {
-    const Feature& first = dataset.input();
-    return first.kind == LabelKind::values && (first.dims.size() == 3 || first.dims.empty());
+    return dataset.input().kind == LabelKind::values && dataset.input().axes == image_axes();
 }
 
 const Feature& input_of(const Dataset& dataset, std::string_view name) {

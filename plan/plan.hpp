@@ -212,6 +212,7 @@ struct Layer {
     std::string name;
     std::string type;
     Dims output_shape;            ///< without the batch
+    Axes output_axes;             ///< what its axes are
     Dims weights_shape;           ///< empty: none
     std::int64_t parameters = 0;  ///< elements, moving statistics included
     std::int64_t trainable = 0;
@@ -246,8 +247,9 @@ struct Feature {
     DType dtype = DType::f32;
     /// Of one sample, as the network sees it. Of images channels, height, width, after the
     /// transforms; of targets the places that have a label each: none for one a sample, [height,
-    /// width] for one a pixel.
+    /// width] for one a pixel, [steps] for one a step.
     Dims dims;
+    Axes axes;  ///< what its axes are; nobody else says whether it is an image
     /// As the source gives it, before transforms; a zero extent is one that differs from sample to
     /// sample. Of inputs.
     Dims stored_dims;
@@ -259,6 +261,16 @@ struct Feature {
     std::vector<std::string> names;
     bool operator==(const Feature&) const = default;
 };
+
+/// An input that is an image.
+inline Feature an_image() {
+    Feature input;
+    input.axes = image_axes();
+    return input;
+}
+
+/// Gives the target a label for each place of the input: for each of its extents but its features'.
+void label_places(const Feature& input, Feature& target);
 
 /// A target of one class a sample.
 inline Feature a_class() {
@@ -273,7 +285,7 @@ struct Dataset {
     std::string type;  ///< digits, mnist, cifar10, synthetic ...
     /// What the network reads of a sample, at least one. The first may be an image, which
     /// transforms and augmentations change (has_image).
-    std::vector<Feature> inputs = std::vector<Feature>(1);
+    std::vector<Feature> inputs = {an_image()};
     /// What it is to give for a sample: one.
     std::vector<Feature> targets = {a_class()};
     const Feature& input() const { return inputs.front(); }

@@ -15,6 +15,21 @@ std::vector<int> longer_than_one(const TensorType& type, Order order) {
 
 }  // namespace
 
+const Axes& image_axes() {
+    static const Axes axes{AxisKind::channel, AxisKind::space, AxisKind::space};
+    return axes;
+}
+
+int axis_of(const Axes& axes, AxisKind kind) {
+    const auto found = std::find(axes.begin(), axes.end(), kind);
+    return found == axes.end() ? -1 : int(found - axes.begin());
+}
+
+int feature_axis(const Axes& axes) {
+    const int channels = axis_of(axes, AxisKind::channel);
+    return channels >= 0 ? channels : axis_of(axes, AxisKind::feature);
+}
+
 std::int64_t element_count(const Dims& dims) {
     std::int64_t count = 1;
     for (const std::int64_t extent : dims)

@@ -29,6 +29,14 @@ constexpr auto names_of(AxisKind) {
 /// The kinds of a tensor's axes, in their logical order; empty where nobody has said.
 using Axes = std::vector<AxisKind>;
 
+/// [channel, space, space]: the axes of a sample that is an image.
+const Axes& image_axes();
+/// The first axis of the kind, or -1.
+int axis_of(const Axes& axes, AxisKind kind);
+/// The axis along which the features of a value lie: its channels where it has some, else its
+/// features; -1 where it has neither.
+int feature_axis(const Axes& axes);
+
 /// Saturates instead of overflowing, so that a hostile plan's extents cannot wrap round to
 /// something small.
 std::int64_t element_count(const Dims& dims);

@@ -144,10 +144,10 @@ void check_shapes(const JobSpec& job, Diagnostics& diagnostics) {
 void settle_target(JobSpec& job) {
     plan::Dataset& dataset = job.dataset.dataset;
     if (dataset.target().kind != plan::LabelKind::input || job.model.layers.empty()) return;
-    const bool image = axis_of(job.model.layers.back().axes, AxisKind::space) >= 0;
-    dataset.target().dims = image ? Dims{dataset.input().dims[1], dataset.input().dims[2]} : Dims{};
-    dataset.target().classes =
-        image ? dataset.input().dims[0] : element_count(dataset.input().dims);
+    dataset.target().classes = element_count(dataset.input().dims);
+    if (job.model.layers.back().axes != dataset.input().axes) return;
+    plan::label_places(dataset.input(), dataset.target());
+    dataset.target().classes /= element_count(dataset.target().dims);
 }
 
 /// A dataset that does not say its shape has that of the model's first input.
@@ -159,7 +159,8 @@ void fit_shape(const ModelSpec& model, SourceNode& tree) {
     shape.kind = SourceNode::Kind::list;
     for (const std::int64_t extent : model.input().shape)
         shape.items.push_back(make_scalar(fmt::format("{}", extent)));
-    shape.items.resize(3, make_scalar("1"));
+    // After a diagnostic an image may lack extents.
+    if (model.input().is_image()) shape.items.resize(3, make_scalar("1"));
     tree.entries.push_back({"shape", Span{}, std::move(shape)});
 }
 
@@ -200,9 +201,9 @@ void check_inputs(const JobSpec& job, Diagnostics& diagnostics) {
     else if (integers && plan::mixes_samples(dataset))
         refuse("augmentations", "mixup mixes samples, and the model has an input of integers",
                "leave mixup out");
-    if (dataset.target().kind == plan::LabelKind::input && !job.model.input().is_image())
-        refuse("target", "samples are their own labels where the first input is an image",
-               "make the image the first of `inputs`");
+    if (dataset.target().kind == plan::LabelKind::input && job.model.input().integers())
+        refuse("target", "samples are their own labels where the first input is of real numbers",
+               "make such an input the first of `inputs`");
 }
 
 /// Makes the dataset of a model alone fit it: samples of its input's shape, a class for every
@@ -217,16 +218,20 @@ void fit_dataset(JobSpec& job, SourceNode& tree, bool model_sound) {
     fit_shape(job.model, tree);
     std::int64_t classes = 10;
     if (model_sound && !job.model.layers.empty()) {
-        const Dims& predictions = job.model.layers.back().shape;
-        if (predictions.size() == 1 && predictions[0] >= 2) classes = predictions[0];
-        const InputSpec& model_input = job.model.input();
-        const Dims& input = model_input.shape;
-        if (model_input.is_image() && job.model.layers.back().axes == model_input.axes &&
-            predictions[0] >= 2 && predictions[1] == input[1] && predictions[2] == input[2] &&
-            predictions[1] * predictions[2] > 1) {
-            classes = predictions[0];
-            set("labels", make_scalar("pixel"));
-        }
+        const LayerSpec& last = job.model.layers.back();
+        const InputSpec& input = job.model.input();
+        plan::Feature read, given, places, cells;
+        read.dims = input.shape, read.axes = input.axes;
+        given.dims = last.shape, given.axes = last.axes;
+        plan::label_places(read, places);
+        plan::label_places(given, cells);
+        const std::int64_t features = element_count(given.dims) / element_count(cells.dims);
+        const bool rows = last.axes == Axes{AxisKind::feature};
+        const bool labelled =
+            given.axes == read.axes && cells.dims == places.dims && element_count(places.dims) > 1;
+        if ((rows || labelled) && features >= 2) classes = features;
+        if (labelled && features >= 2)
+            set("labels", make_scalar(input.is_image() ? "pixel" : "step"));
     }
     set("classes", make_scalar(fmt::format("{}", classes)));
 }

@@ -57,10 +57,7 @@ struct InputSpec {
     std::int64_t values = 0;  ///< how many an integer may have, from 0; 0: real numbers
     Span span = {};           ///< of the shape
     bool integers() const { return values > 0; }
-    bool is_image() const {
-        return axes.empty() ? !integers()
-                            : std::count(axes.begin(), axes.end(), AxisKind::space) == 2;
-    }
+    bool is_image() const { return axes.empty() ? !integers() : axes == image_axes(); }
 };
 
 struct ModelSpec {

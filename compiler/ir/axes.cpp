@@ -27,16 +27,6 @@ Axes usual_axes(std::size_t extents) {
     }
 }
 
-int axis_of(const Axes& axes, AxisKind kind) {
-    const auto found = std::find(axes.begin(), axes.end(), kind);
-    return found == axes.end() ? -1 : int(found - axes.begin());
-}
-
-int feature_axis(const Axes& axes) {
-    const int channels = axis_of(axes, AxisKind::channel);
-    return channels >= 0 ? channels : axis_of(axes, AxisKind::feature);
-}
-
 bool is_image(const Type& type) {
     static const Axes image = usual_axes(3);
     return type.axes == image;

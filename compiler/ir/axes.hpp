@@ -11,12 +11,6 @@ namespace dtnn::compiler {
 /// feature], [batch, channel, space, space]. None where the number says nothing.
 Axes usual_axes(std::size_t extents);
 
-/// The first axis of the kind, or -1.
-int axis_of(const Axes& axes, AxisKind kind);
-/// The axis along which the features of a value lie: its channels where it has some, else its
-/// features; -1 where it has neither.
-int feature_axis(const Axes& axes);
-
 /// [batch, channel, space, space]: what windows slide over.
 bool is_image(const Type& type);
 /// [batch, feature]: one list of numbers for each sample.

@@ -52,7 +52,7 @@ class ResultComparison {
                    kMath, "it is trained in one of the two only", q.name);
             first_values(first, p, q);
             // Extents are compared with the layer; only the arrangement counts here.
-            if (p.order != q.order || p.physical_dims.size() != q.physical_dims.size())
+            if (p.order != q.order || (p.physical_dims == p.dims) != (q.physical_dims == q.dims))
                 member(first, "layouts", "order of axes", json_text(p.order), json_text(q.order),
                        kSpeed, "the same elements stored in another order", q.name);
         }

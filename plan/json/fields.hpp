@@ -45,8 +45,9 @@ void visit_fields(auto& v, is_record<Training> auto& r) {
 }
 
 void visit_fields(auto& v, is_record<Feature> auto& r) {
-    v("name", r.name), v("dtype", r.dtype), v("dims", r.dims), v("stored_dims", r.stored_dims);
-    v("kind", r.kind), v("classes", r.classes), v("names", r.names);
+    v("name", r.name), v("dtype", r.dtype), v("dims", r.dims), v("axes", r.axes);
+    v("stored_dims", r.stored_dims), v("kind", r.kind), v("classes", r.classes),
+        v("names", r.names);
 }
 
 void visit_fields(auto& v, is_record<Dataset> auto& r) {
@@ -108,8 +109,9 @@ void visit_fields(auto& v, is_record<Memory> auto& r) {
 
 void visit_fields(auto& v, is_record<Layer> auto& r) {
     v("index", r.index), v("name", r.name), v("type", r.type), v("output_shape", r.output_shape);
-    v("weights_shape", r.weights_shape), v("parameters", r.parameters);
-    v("trainable", r.trainable), v("attributes", r.attributes), v("from", r.from);
+    v("output_axes", r.output_axes), v("weights_shape", r.weights_shape);
+    v("parameters", r.parameters), v("trainable", r.trainable), v("attributes", r.attributes),
+        v("from", r.from);
     v("forward_flops", r.forward_flops), v("place", r.place);
 }
 

@@ -164,6 +164,12 @@ void check_machine(const Machine& machine) {
     check_amount(machine.exchange_error, {&where, "exchange_error"});
 }
 
+/// As many kinds of axes as there are axes.
+void check_axes(const Axes& axes, const Dims& dims, const Where& where) {
+    if (axes.size() != dims.size())
+        where.refuse(fmt::format("{} axes for {} extents", axes.size(), dims.size()));
+}
+
 void check_features(const Dataset& dataset) {
     const Where where{nullptr, "dataset"}, inputs{&where, "inputs"}, targets{&where, "targets"};
     if (dataset.inputs.empty()) inputs.refuse("none");
@@ -174,6 +180,9 @@ void check_features(const Dataset& dataset) {
             const Feature& feature = (*list)[i];
             const Where place{target ? &targets : &inputs, nullptr, i};
             check_dims(feature.dims, {}, DType::f64, {&place, "dims"});
+            check_axes(feature.axes, feature.dims, {&place, "axes"});
+            if (!feature.stored_dims.empty())
+                check_axes(feature.axes, feature.stored_dims, {&place, "stored_dims"});
             for (const std::int64_t extent : feature.stored_dims)
                 check_count(extent, {&place, "stored_dims"});
             check_count(feature.classes, {&place, "classes"}, target ? 1 : 0);
@@ -219,6 +228,8 @@ void check_ranges(const Plan& plan) {
         Where place{&layers, nullptr, i};
         if (plan.layers[i].index != int(i))
             Where{&place, "index"}.refuse("layers are not numbered from 0 without gaps");
+        check_axes(plan.layers[i].output_axes, plan.layers[i].output_shape,
+                   {&place, "output_axes"});
         check_count(plan.layers[i].parameters, {&place, "parameters"});
         if (plan.layers[i].forward_flops < 0) Where{&place, "forward_flops"}.refuse("less than 0");
     }

@@ -149,7 +149,7 @@ class Writer {
         out_ += '[';
         for (std::size_t i = 0; i < records.size(); ++i) {
             if (i) out_ += ", ";
-            write_record(records[i], indent_);
+            write(records[i]);
         }
         out_ += ']';
     }

@@ -108,7 +108,8 @@ std::int64_t resident_bytes(const Dataset& dataset, DType numbers) {
 
 std::int64_t most_pixels(const Dataset& dataset) {
     const Dims& stored = dataset.input().stored_dims;
-    if (!dataset.attributes.contains("most_pixels") || stored.size() != 3) return 0;
+    if (!dataset.attributes.contains("most_pixels") || !has_image(dataset) || stored.empty())
+        return 0;
     const bool fixed = stored[1] > 0 && stored[2] > 0;
     return fixed ? saturating_product({stored[1], stored[2]}) : integer(dataset, "most_pixels");
 }

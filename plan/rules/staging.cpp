@@ -107,7 +107,10 @@ std::int64_t staging_bytes(const Plan& plan) {
     // Labels of pixels move along.
     const bool labelled =
         plan.dataset.target().kind == LabelKind::classes && !plan.dataset.target().dims.empty();
-    const std::int64_t labels = labelled ? elements / most_channels(plan.dataset) : 0;
+    const std::int64_t labels = !labelled ? 0
+                                : has_image(plan.dataset)
+                                    ? elements / most_channels(plan.dataset)
+                                    : element_count(plan.dataset.target().dims);
     const std::int64_t largest = saturating_product(
         {2, saturating_sum({saturating_product({elements, size_of(DType::f32)}),
                             saturating_product({labels, size_of(DType::i32)})})});

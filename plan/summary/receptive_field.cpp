@@ -53,7 +53,7 @@ std::int64_t adaptive_window(std::int64_t extent, std::int64_t windows) {
 }
 
 Axis step(const Layer& layer, Axis in, std::size_t axis) {
-    const bool image = layer.output_shape.size() == 3;
+    const bool image = layer.output_axes == image_axes();
     const std::int64_t extent = image ? layer.output_shape[axis + 1] : in.extent;
     const std::string_view type = layer.type;
     Axis out = in;
@@ -95,7 +95,7 @@ std::vector<std::array<std::int64_t, 2>> receptive_fields(const Plan& plan) {
     std::vector<std::array<std::int64_t, 2>> sizes;
     Field input;
     for (std::size_t axis = 0; axis < 2; ++axis)
-        if (plan.dataset.input().dims.size() == 3)
+        if (has_image(plan.dataset) && !plan.dataset.input().dims.empty())
             input[axis].extent = plan.dataset.input().dims[axis + 1];
     for (const Layer& layer : plan.layers) {
         Field joined = input;

@@ -94,12 +94,13 @@ std::optional<Dims> LayoutRules::flattened(const plan::Layer& layer) const {
     for (std::size_t guard = 0; guard <= plan_->layers.size(); ++guard) {
         if (at->from.size() != 1) return std::nullopt;
         const auto source = layers_.find(at->from.front());
-        const bool input = source == layers_.end();
-        const Dims& shape = input ? plan::input_of(plan_->dataset, at->from.front()).dims
-                                  : source->second->output_shape;
-        if (shape.size() == 3) return shape;
-        if (input || shape.size() != 1 || source->second->type == "dense") return std::nullopt;
+        if (source == layers_.end()) {
+            const plan::Feature& input = plan::input_of(plan_->dataset, at->from.front());
+            return input.axes == image_axes() ? std::optional(input.dims) : std::nullopt;
+        }
         at = source->second;
+        if (at->output_axes == image_axes()) return at->output_shape;
+        if (at->output_axes != Axes{AxisKind::feature} || at->type == "dense") return std::nullopt;
     }
     return std::nullopt;
 }

@@ -72,6 +72,7 @@ std::vector<std::string> roles_of(std::span<const StoredTensor* const> tensors) 
     std::set<std::string_view> norms;
     for (const StoredTensor* tensor : tensors) {
         const Spelling* spelling = spelling_in(tensor->name);
+        // In a file the weight of a norm is a list; that of another layer has more axes.
         if (spelling != nullptr && spelling->text == "weight" && tensor->dims.size() == 1)
             norms.insert(layer_of(*tensor, *spelling));
     }

@@ -117,9 +117,9 @@ void check_attributes(const plan::Plan& plan, const std::string& name) {
     const plan::Dataset& dataset = plan.dataset;
     // Plans made by hand may have no stored shape: their source has the network's.
     const Dims& stored = dataset.input().stored_dims;
-    if (!stored.empty() && stored.size() != 3 &&
-        (stored != dataset.input().dims || !dataset.transforms.empty() ||
-         !dataset.augmentations.empty())) {
+    const bool changed = !dataset.transforms.empty() || !dataset.augmentations.empty();
+    if (plan::has_image(dataset) ? !stored.empty() && stored.size() != image_axes().size()
+                                 : changed || (!stored.empty() && stored != dataset.input().dims)) {
         throw refused_plan(name,
                            fmt::format("its dataset has samples of the shape [{}]; it must be "
                                        "channels, height and width",

@@ -207,7 +207,10 @@ class Page {
         std::vector<std::string> names;
         for (std::size_t i = 0; i < counts.size(); ++i)
             names.push_back(class_text(i, counts.size()));
-        const char* counted = plan_.dataset.target().dims.empty() ? "samples" : "pixels";
+        const plan::Feature& target = plan_.dataset.target();
+        const char* counted = target.dims.empty()                          ? "samples"
+                              : axis_of(target.axes, AxisKind::space) >= 0 ? "pixels"
+                                                                           : "steps";
         return html_class_tables(counts, names, counted);
     }
 

@@ -105,7 +105,7 @@ std::unique_ptr<PredictionWriter> open_masks(const std::string& folder, Predicti
     if (folder == "-")
         throw RunError(Exit::usage, "masks cannot be written to standard output",
                        "name a folder with -o");
-    if (dims.size() != 3 || facts.form.kind != plan::LabelKind::classes ||
+    if (facts.form.axes != image_axes() || facts.form.kind != plan::LabelKind::classes ||
         dims[0] > kMostMaskClasses ||
         (!facts.mask_values.empty() && std::int64_t(facts.mask_values.size()) != dims[0])) {
         throw RunError(Exit::usage,

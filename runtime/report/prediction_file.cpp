@@ -41,13 +41,16 @@ void for_each_row(const PredictedBatch& batch, const std::vector<std::string>& n
     }
 }
 
-/// The first of the largest numbers that are `stride` apart.
-std::size_t largest(std::span<const double> numbers, std::size_t begin, std::size_t stride) {
+/// The place of the first of the largest of `count` numbers that are `stride` apart.
+std::size_t largest(std::span<const double> numbers, std::size_t begin, std::size_t stride,
+                    std::size_t count) {
     std::size_t best = begin;
-    for (std::size_t at = begin; at < numbers.size(); at += stride) {
-        if (numbers[at] > numbers[best]) best = at;
-    }
+    for (std::size_t i = 0; i < count; ++i)
+        if (numbers[begin + i * stride] > numbers[best]) best = begin + i * stride;
     return (best - begin) / stride;
+}
+std::size_t largest(std::span<const double> numbers) {
+    return largest(numbers, 0, 1, numbers.size());
 }
 
 class TextWriter : public PredictionWriter {
@@ -121,7 +124,7 @@ class CsvWriter final : public TextWriter {
         std::string text = fmt::format("{},{}", row.index, csv_quoted(*row.name));
         const auto add = [&](const std::string& cell) { text += "," + cell; };
         if (kind() == plan::LabelKind::classes) {
-            const std::size_t best = largest(row.numbers, 0, 1);
+            const std::size_t best = largest(row.numbers);
             if (facts_.answers) add(fmt::format("{}", row.label[0]));
             add(fmt::format("{}", best));
             if (!facts_.class_names.empty()) add(csv_quoted(facts_.class_names[best]));
@@ -167,7 +170,7 @@ class JsonLinesWriter final : public TextWriter {
             add(facts_.form.probabilities ? "probabilities" : "scores", list(row.numbers));
         };
         if (kind() == plan::LabelKind::classes) {
-            const std::size_t best = largest(row.numbers, 0, 1);
+            const std::size_t best = largest(row.numbers);
             if (facts_.answers) add("label", fmt::format("{}", row.label[0]));
             add("class", fmt::format("{}", best));
             if (!facts_.class_names.empty()) add("class_name", json_text(facts_.class_names[best]));
@@ -241,7 +244,8 @@ class NpzWriter final : public PredictionWriter {
         const std::int64_t samples = std::int64_t(index_.size());
         Dims all{samples}, one{samples};
         all.insert(all.end(), facts_.form.dims.begin(), facts_.form.dims.end());
-        one.insert(one.end(), facts_.form.dims.begin() + 1, facts_.form.dims.end());
+        one.insert(one.end(), facts_.form.dims.begin(), facts_.form.dims.end());
+        one.erase(one.begin() + 1 + std::ptrdiff_t(facts_.form.along()));
         const NpzTexts texts = numpy_texts(names_);
         std::vector<NpzArray> arrays = {whole_array("index", DType::i64, {samples}, index_),
                                         {"sample", texts.descr, {samples}, texts.bytes}};
@@ -275,11 +279,15 @@ class NpzWriter final : public PredictionWriter {
             all_.add(value);
         if (facts_.form.kind == plan::LabelKind::classes) {
             labels_.insert(labels_.end(), row.label.begin(), row.label.end());
-            const std::size_t pixels = row.numbers.size() / std::size_t(facts_.form.dims[0]);
-            for (std::size_t pixel = 0; pixel < pixels; ++pixel) {
-                const std::size_t best = largest(row.numbers, pixel, pixels);
+            const auto along = std::ptrdiff_t(facts_.form.along());
+            const Dims& dims = facts_.form.dims;
+            const auto classes = std::size_t(dims[std::size_t(along)]);
+            const auto stride = std::size_t(element_count({dims.begin() + along + 1, dims.end()}));
+            for (std::size_t i = 0; i < row.numbers.size() / classes; ++i) {
+                const std::size_t place = i / stride * stride * classes + i % stride;
+                const std::size_t best = largest(row.numbers, place, stride, classes);
                 classes_.push_back(std::int32_t(best));
-                best_.add(row.numbers[pixel + best * pixels]);
+                best_.add(row.numbers[place + best * stride]);
             }
             return;
         }
@@ -311,13 +319,15 @@ std::unique_ptr<PredictionWriter> open_predictions(PredictionFormat format, cons
         return std::make_unique<NpzWriter>(path, std::move(facts));
     }
     if (format == PredictionFormat::png) return open_masks(path, std::move(facts));
-    if (facts.form.dims.size() != 1) {
-        throw RunError(
-            Exit::usage,
-            fmt::format("the plan's predictions are images [{}]; .npz holds those, and masks "
-                        "of classes do",
-                        fmt::join(facts.form.dims, ",")),
-            "name a file that ends in .npz with -o, or a folder with --format png");
+    if (facts.form.dims.size() != 1) {  // a line of text has a list of numbers
+        const bool image = facts.form.axes == image_axes();
+        throw RunError(Exit::usage,
+                       fmt::format("the plan's predictions are {}[{}]; .npz holds those{}",
+                                   image ? "images " : "", fmt::join(facts.form.dims, ","),
+                                   image ? ", and masks of classes do" : ""),
+                       image
+                           ? "name a file that ends in .npz with -o, or a folder with --format png"
+                           : "name a file that ends in .npz with -o");
     }
     if (format == PredictionFormat::csv) return std::make_unique<CsvWriter>(path, std::move(facts));
     return std::make_unique<JsonLinesWriter>(path, std::move(facts));

@@ -80,6 +80,8 @@ PredictionForm prediction_form(const plan::Plan& plan) {
     PredictionForm form;
     form.kind = plan.dataset.target().kind;
     form.dims.assign(tensor.dims.begin() + 1, tensor.dims.end());
+    if (!plan.layers.empty()) form.axes = plan.layers.back().output_axes;
+    if (form.axes.size() != form.dims.size()) form.axes = {};
     form.given = plan.prediction;
     form.probabilities =
         form.given != plan::Prediction::scores && form.given != plan::Prediction::values;

@@ -20,7 +20,11 @@ class Session;
 ///     values     real numbers
 struct PredictionForm {
     plan::LabelKind kind = plan::LabelKind::classes;
-    Dims dims;  ///< logical dims of a sample's predictions: [classes], [classes,H,W]
+    Dims dims;  ///< logical dims of a sample's predictions: [classes], [classes,H,W],
+                ///< [steps,classes]
+    Axes axes;  ///< what these are
+    /// The axis of `dims` along which the numbers of a place are.
+    std::size_t along() const { return std::size_t(std::max(0, feature_axis(axes))); }
     bool probabilities = true;  ///< what is told of samples; else scores, or values
     plan::Prediction given = plan::Prediction::probabilities;  ///< what the network's output is
 };

@@ -3,6 +3,7 @@
 run goes on to the same bits, and predictions are of files that have an array for each input."""
 
 import json
+import math
 import os
 import random
 import shutil
@@ -13,7 +14,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from arrays import Array, read_npz, write_npz
+from arrays import Array, npy_bytes, read_npz, write_npz
 from commands import DTNN_RUN, CommandTest, limit
 
 MODEL = """kind: model
@@ -176,6 +177,116 @@ class Features(CommandTest):
                      job=JOB.replace("classes: 4", "classes: 4, transforms: [{resize: {size: [8, 8]}}]"))
         self.refused(model, "has no arrays for inputs that have names, are of integers or are no images",
                      job=JOB.replace("type: archive, path: data.npz, classes: 4, ", "type: digits, "))
+
+    def sequences(self, axes, shape, layers, dataset="", training="", labels=None):
+        """A job over arrays of the shape: its plan."""
+        size = math.prod(shape)
+        draw = random.Random(1)
+        arrays = {}
+        for split, count in (("train", 40), ("test", 12)):
+            values = [draw.gauss(0, 1) for _ in range(count * size)]
+            arrays[f"x_{split}"] = Array("<f4", (count, *shape), values)
+            if labels is None:
+                arrays[f"y_{split}"] = Array("<i8", (count,), [int(values[i * size] > 0) for i in range(count)])
+            else:
+                count_all = count * math.prod(labels)
+                arrays[f"y_{split}"] = Array("<i8", (count, *labels), [draw.randrange(2) for _ in range(count_all)])
+        write_npz(self.path("data.npz"), arrays)
+        with open(self.path("given.npy"), "wb") as file:
+            file.write(npy_bytes(arrays["x_test"]))
+        self.write("mixed.yaml", f"kind: model\nname: mixed\ninput: {{shape: {list(shape)}, axes: [{axes}]}}\nlayers:\n"
+                   + "".join(f"  - {layer}\n" for layer in layers))
+        self.write("job.yaml", "kind: job\nname: mixed\nmodel: mixed.yaml\n"
+                   f"dataset: {{type: archive, path: data.npz{dataset}}}\n"
+                   f"training: {{optimizer: adam, batch_size: 10, epochs: 1{training}}}\n")
+
+    def predicted(self, plan, source):
+        self.expect(self.dtnn_run("predict", plan, "--weights", "run/weights.safetensors", "--input", source, "-o", "p.npz"), 0)
+        return read_npz(self.path("p.npz"))
+
+    def test_any_number_of_extents(self):
+        end = ["flatten", "dense: {units: 2}", "softmax"]
+        for axes, shape, layers in (
+                ("feature", (5,), ["dense: {units: 4}", "relu", "batch_norm"]),
+                ("channel, step", (3, 4), ["batch_norm", "softmax: {axis: steps}", "dropout: {rate: 0.1}"]),
+                ("channel, step", (3, 4), ["batch_norm: {name: a}", "mean", "sigmoid: {name: b}", "multiply: {from: [a, b]}"]),
+                ("step, channel", (3, 4), ["dense: {units: 4}", "group_norm: {groups: 2}"]),
+                ("step, step, feature", (3, 4, 5), ["dense: {units: 4}", "layer_norm"]),
+                ("channel, step, step", (3, 8, 8), ["batch_norm", "slice: {axis: channels, begin: 1}", "relu"]),
+                ("space, channel, step, space", (2, 3, 2, 3), ["layer_norm: {axis: channels}", "mean"])):
+            with self.subTest(axes=axes, shape=shape, layers=layers):
+                shutil.rmtree(self.path("run"), ignore_errors=True)
+                self.sequences(axes, shape, layers + end)
+                plan = self.compile(spec="job.yaml")
+                feature = json.loads(self.read(plan))["dataset"]["inputs"][0]
+                kinds = axes.replace("step, channel", "step, feature") if axes.endswith("channel") else axes
+                self.assertEqual((feature["dims"], feature["axes"]), (list(shape), kinds.split(", ")))
+                self.train(plan, "--output", "run")
+                self.train("--resume", self.path("run"), "--epochs", "+1")
+                given = {source: self.predicted(plan, source)["probabilities"] for source in ("test", "data.npz", "given.npy")}
+                self.assertEqual(given["test"], given["data.npz"])
+                self.assertEqual(given["test"], given["given.npy"])
+                self.expect(self.dtnn_run("report", "run"), 0)
+                said = self.expect(self.dtnnc("data", "job.yaml", "--no-step"), 0).stdout
+                self.assertIn("x".join(map(str, shape)) + " for the network", said)
+                self.assertNotIn("pixels", said)
+                self.expect(self.dtnnc("data", "job.yaml", "--no-step", "--contact-sheet", "s.png"), 2, "no images")
+                self.expect(self.dtnnc("graph", "job.yaml", "-o", "g.svg"), 0)
+                self.expect(self.dtnn_run("predict", plan, "--weights", "run/weights.safetensors", "--input", "a.png"), 1,
+                            "no image", "give .npz or .npy files")
+
+    def test_a_class_for_every_step(self):
+        for axes, shape, labels, end in (
+                ("step, feature", (6, 4), (6,), ["dense: {units: 2}", "softmax"]),
+                ("step, step, feature", (2, 6, 4), (2, 6), ["dense: {units: 2}", "softmax"]),
+                ("channel, step", (4, 6), (6,), ["slice: {axis: channels, end: 2}", "softmax"]),
+                ("step, channel, step", (2, 4, 6), (2, 6), ["slice: {axis: channels, end: 2}", "softmax"])):
+            with self.subTest(axes=axes):
+                shutil.rmtree(self.path("run"), ignore_errors=True)
+                self.sequences(axes, shape, end, ", labels: step", ", metrics: [categorical_accuracy, confusion_matrix]", labels)
+                plan = self.compile(spec="job.yaml")
+                target = json.loads(self.read(plan))["dataset"]["targets"][0]
+                self.assertEqual((target["dims"], set(target["axes"])), (list(labels), {"step"}))
+                self.train(plan, "--output", "run")
+                self.expect(self.dtnn_run("evaluate", plan, "--weights", "run/weights.safetensors"), 0)
+                self.expect(self.dtnn_run("report", "run"), 0)
+                told = self.predicted(plan, "test")
+                along = axes.split(", ").index("channel") if "channel" in axes else len(shape) - 1
+                chances = told["probabilities"]
+                wanted = list(shape)
+                wanted[along] = 2
+                self.assertEqual(chances.shape, (12, *wanted))
+                self.assertEqual(told["class"].shape, (12, *labels))
+                behind = math.prod(wanted[along + 1:])
+                pairs = [(i // behind * behind * 2 + i % behind) for i in range(len(chances.data) // 2)]
+                self.assertEqual(told["class"].data, [int(chances.data[p + behind] > chances.data[p]) for p in pairs])
+                self.assertTrue(all(abs(chances.data[p] + chances.data[p + behind] - 1) < 1e-5 for p in pairs))
+                for args in (("--format", "csv"), ("--format", "png", "-o", "masks")):
+                    self.expect(self.dtnn_run("predict", plan, "--weights", "run/weights.safetensors", "--input", "test", *args),
+                                2, "predictions are [", "name a file that ends in .npz with -o")
+
+    def test_sequences_that_are_their_own_labels(self):
+        for axes, shape, layers in (("step, feature", (6, 4), ["dense: {units: 2}", "relu", "dense: {units: 4}"]),
+                                    ("step, feature", (6, 4), ["flatten", "dense: {units: 24}"]),
+                                    ("channel, step", (4, 6), ["batch_norm"]), ("feature", (5,), ["dense: {units: 5}"])):
+            with self.subTest(layers=layers):
+                self.sequences(axes, shape, layers, ", target: input", ", loss: mean_squared_error, metrics: [mean_absolute_error]")
+                self.train(self.compile(spec="job.yaml"), "--output", "run", "--force")
+
+    def test_mistakes_of_sequences(self):
+        def refused(axes, shape, layers, *facts, dataset="", training="", labels=None):
+            self.sequences(axes, shape, layers, dataset, training, labels)
+            self.expect(self.dtnnc("check", "job.yaml"), 3, *facts)
+        end = ["flatten", "dense: {units: 2}", "softmax"]
+        refused("space, step, feature", (2, 3, 4), ["layer_norm"] + end, "are no neighbours", "`axis: channels`")
+        refused("step, feature", (6, 4), ["dense: {units: 2}", "softmax: {axis: steps}"], "do not lie along steps",
+                dataset=", labels: step", labels=(6,))
+        refused("step, feature", (6, 4), end, "samples have no pixels", "`labels: step` is for", dataset=", labels: pixel")
+        refused("feature", (6,), end[1:], "samples have no steps", dataset=", labels: step")
+        refused("channel, space, space", (3, 4, 4), end, "samples are images", dataset=", labels: step")
+        refused("step, feature", (6, 4), ["dense: {units: 3}", "softmax"], "each of 6 steps", "[6 steps, 2 features]",
+                dataset=", labels: step, classes: 2", labels=(6,))
+        refused("step, feature", (6, 4), end, "[6, 5]", "first input is [6, 4]", dataset=", shape: [6, 5]")
 
     def test_mistakes_of_files(self):
         plan = self.compile(spec="job.yaml")

@@ -111,9 +111,13 @@ std::optional<Report> load(const DataCommand& command, compiler::Diagnostics& di
 /// Samples a second, prepared as for training and thrown away.
 double prepared_rate(const runtime::SampleSource& source, const plan::Plan& plan) {
     runtime::Sampler sampler(plan.dataset, plan.training);
+    std::vector<runtime::Arrangement> arrangements;
+    for (const plan::Feature& input : plan.dataset.inputs)
+        arrangements.emplace_back(input.dims, Order());
     // Channels last, as most networks on processors have their input: the dearer order.
-    runtime::Pipeline pipeline(source, plan,
-                               runtime::Arrangement(plan.dataset.input().dims, {1, 2, 0}));
+    if (plan::has_image(plan.dataset))
+        arrangements.front() = runtime::Arrangement(plan.dataset.input().dims, {1, 2, 0});
+    runtime::Pipeline pipeline(source, plan, std::move(arrangements));
     std::int64_t samples = 0;
     // The first batch warms caches and buffers up. Small datasets are gone through many times.
     bool warm = false;
@@ -269,15 +273,19 @@ std::string report_text(const Report& report) {
     std::string sizes = shape_text(data.smallest);
     if (data.smallest != data.largest)
         sizes = fmt::format("from {} to {}", sizes, shape_text(data.largest));
-    text += fmt::format("samples: {} stored, {} for the network\n", sizes,
-                        shape_text(dataset.input().dims));
+    const bool image = plan::has_image(dataset);
+    std::vector<std::string> shapes;
+    for (const plan::Feature& input : dataset.inputs)
+        shapes.push_back((input.name.empty() ? "" : input.name + " ") + shape_text(input.dims));
+    text += fmt::format("samples: {}{} for the network\n", image ? sizes + " stored, " : "",
+                        fmt::join(shapes, ", "));
     if (!dataset.transforms.empty())
         text += fmt::format("  transforms     {}\n", names_of(dataset.transforms));
     if (!dataset.augmentations.empty())
         text += fmt::format("  augmentations  {}\n", names_of(dataset.augmentations));
     text += classes_text(report);
     text += numbers_text("value", data.train.values);
-    text += "pixels of the training samples, before normalize\n";
+    if (image) text += "pixels of the training samples, before normalize\n";
     text += numbers_text("channel", data.channels);
     text += fmt::format("memory: {} for the samples, {} for batches prepared ahead\n",
                         bytes_text(double(report.resident)),
@@ -368,6 +376,9 @@ int data(const DataCommand& command) {
                 fmt::format("--contact-sheet {}: contact sheets are PNG images\n"
                             "help: give it a name that ends in .png",
                             command.contact_sheet));
+        if (!plan::has_image(report->plan.dataset))
+            throw UsageError(fmt::format("--contact-sheet {}: the samples are no images",
+                                         command.contact_sheet));
         write_file(command.contact_sheet, contact_sheet(*samples, report->plan, {}));
         tell_written(command.contact_sheet);
     }

@@ -85,7 +85,7 @@ class SpecWriter {
     /// No resize where all images have one size, and memory for the largest where they have not.
     void settle_size(const compiler::DatasetSpec& spec) {
         const Dims& stored = spec.dataset.input().stored_dims;
-        if (stored.size() == 3 && stored[1] > 0 && stored[2] > 0) {
+        if (!plan::has_image(spec.dataset) || (!stored.empty() && stored[1] > 0 && stored[2] > 0)) {
             side_ = 0;
             return;
         }

@@ -17,7 +17,7 @@ const FieldTable& archive_fields() {
         test_share(),
         found(image_shape()),
         found(classes("the number of classes, or of numbers in a row of y_train")),
-        labels("npz: what has a class: every sample, or every pixel of it (segmentation), where "
+        labels("npz: what has a class: every sample, or every pixel or step of it, where "
                "y_train is [N, height, width]"),
         ignored_value(-1'000'000, 1'000'000),
         label_kind("npz: what y_train holds: a class for every sample, a row of zeros and ones for "

@@ -49,6 +49,19 @@ void check_image_shape(const Dims& shape, bool arrays, const Span& span, Diagnos
     check_sample_shape(differ ? Dims{shape[0], 1, 1} : shape, span, "dataset", diagnostics);
 }
 
+/// The model says what its inputs are that are no images.
+void check_array_shape(const FieldValues& fields, const DatasetSpec& spec,
+                       Diagnostics& diagnostics) {
+    const Dims& wanted = spec.dataset.input().dims;
+    const Dims shape = fields.dims("shape");
+    if (!fields.values.contains("shape") || wanted.empty() || shape == wanted) return;
+    Refusal{fields, spec, diagnostics}(
+        Code::shape_mismatch, "shape",
+        fmt::format("`shape` of dataset is [{}], and the model's first input is [{}]",
+                    fmt::join(shape, ", "), fmt::join(wanted, ", ")),
+        "leave it out: the model says it");
+}
+
 }  // namespace
 
 void settle_known_form(DatasetSpec& spec) {
@@ -58,6 +71,7 @@ void settle_known_form(DatasetSpec& spec) {
 }
 
 void settle_shape(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {
+    if (!plan::has_image(spec.dataset)) return check_array_shape(fields, spec, diagnostics);
     spec.dataset.input().dims = fields.dims("shape");
     if (fields.values.contains("shape"))
         check_sample_shape(spec.dataset.input().dims, span_or(fields.spans, "shape", spec.span),
@@ -65,6 +79,7 @@ void settle_shape(const FieldValues& fields, DatasetSpec& spec, Diagnostics& dia
 }
 
 void settle_image_shape(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {
+    if (!plan::has_image(spec.dataset)) return check_array_shape(fields, spec, diagnostics);
     spec.dataset.input().dims = fields.dims("shape");
     if (fields.values.contains("shape"))
         check_image_shape(spec.dataset.input().dims, plan::holds_arrays(spec.dataset),
@@ -108,24 +123,42 @@ void check_paths(const FieldValues& fields, const DatasetSpec& spec, std::string
                 fmt::format("`{}` of dataset is empty; it must name {}", field, what));
 }
 
-bool labels_pixels(const FieldValues& fields, const plan::Dataset& dataset) {
+bool labels_places(const FieldValues& fields, const plan::Dataset& dataset) {
     const plan::DatasetType* type = plan::find_dataset_type(dataset.type);
-    return (type && type->masks) || fields.text("labels") == "pixel";
+    const std::string labels = fields.text("labels");
+    return (type && type->masks) || labels == "pixel" || labels == "step";
+}
+
+void check_label_places(const FieldValues& fields, const DatasetSpec& spec,
+                        Diagnostics& diagnostics) {
+    const std::string word = fields.text("labels");
+    const bool image = plan::has_image(spec.dataset);
+    const bool places = spec.dataset.input().axes.size() > 1;
+    if (word.empty() || (places && image == (word == "pixel"))) return;
+    Refusal{fields, spec, diagnostics}(
+        Code::conflicting_fields, "labels",
+        fmt::format("`labels: {0}` of dataset gives every {0} a class, and samples {1}", word,
+                    image ? "are images" : fmt::format("have no {}s", word)),
+        image ? "`labels: pixel` is for images"
+              : "`labels: step` is for samples of the axes [step, feature]");
 }
 
 void check_pixel_labels(const FieldValues& fields, const DatasetSpec& spec,
                         Diagnostics& diagnostics) {
-    if (fields.text("labels") != "pixel") return;
+    if (!labels_places(fields, spec.dataset)) return;
     const Refusal refuse{fields, spec, diagnostics};
+    const std::string word = fields.text("labels");
     if (!plan::holds_arrays(spec.dataset))
         refuse(Code::conflicting_fields, "labels",
-               "`labels: pixel` of dataset is for arrays; an archive of images has a class for "
-               "each",
+               fmt::format("`labels: {}` of dataset is for arrays; an archive of images has a "
+                           "class for each",
+                           word),
                "images with masks are read by `type: segmentation`, unpacked");
     else if (fields.text("label_kind") != "classes")
         refuse(Code::conflicting_fields, "labels",
-               "`labels: pixel` of dataset gives every pixel a class; `label_kind` says "
-               "otherwise",
+               fmt::format("`labels: {0}` of dataset gives every {0} a class; `label_kind` says "
+                           "otherwise",
+                           word),
                "leave one of them out");
 }
 
@@ -137,7 +170,7 @@ void check_ignored_value(const FieldValues& fields, const DatasetSpec& spec,
     const std::int64_t value = fields.integer("ignored_value");
     const Dims numbers = fields.dims("mask_values");
     const std::string taken = fmt::format("`ignored_value` of dataset is {}, which is ", value);
-    if (!labels_pixels(fields, dataset))
+    if (!labels_places(fields, dataset))
         refuse(Code::conflicting_fields, "ignored_value",
                "`ignored_value` of dataset is of pixels, and samples have one class each",
                "masks have it, and arrays with `labels: pixel`");

@@ -29,9 +29,12 @@ inline constexpr std::string_view kFileOrFolder = "a file or a folder";
 void check_paths(const FieldValues& fields, const DatasetSpec& spec, std::string_view what,
                  Diagnostics& diagnostics);
 
-/// Whether every pixel has a class.
-bool labels_pixels(const FieldValues& fields, const plan::Dataset& dataset);
-/// `labels: pixel` of an archive.
+/// Whether every pixel, or step, has a class.
+bool labels_places(const FieldValues& fields, const plan::Dataset& dataset);
+/// Samples have the pixels or steps that `labels` speaks of.
+void check_label_places(const FieldValues& fields, const DatasetSpec& spec,
+                        Diagnostics& diagnostics);
+/// `labels: pixel` or `step` of an archive.
 void check_pixel_labels(const FieldValues& fields, const DatasetSpec& spec,
                         Diagnostics& diagnostics);
 void check_ignored_value(const FieldValues& fields, const DatasetSpec& spec,

@@ -124,7 +124,8 @@ Field label_kind(std::string_view doc) {
 }
 
 Field labels(std::string_view doc) {
-    return choice_field("labels", "sample", {"sample", "pixel"}, doc, mathematics(kLabelled));
+    return choice_field("labels", "sample", {"sample", "pixel", "step"}, doc,
+                        mathematics(kLabelled));
 }
 
 Field ignored_value(std::int64_t least, std::int64_t most) {

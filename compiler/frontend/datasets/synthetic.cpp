@@ -12,7 +12,7 @@ const FieldTable& synthetic_fields() {
                      "channels, height and width of a sample", mathematics(kOtherShape)),
         integer_field("classes", kMustBeGiven, between(2, 1'000'000), "the number of classes",
                       mathematics(kToldApart)),
-        labels("what has a class: every sample, or every pixel of it (segmentation)"),
+        labels("what has a class: every sample, or every pixel or step of it"),
         seed(),
         train_samples(10'000),
         test_samples(2'000),

@@ -125,7 +125,9 @@ class GraphBuilder {
         }
         row.forward_flops =
             flops_per_sample(def, types, results, spec.sources.size(), node.attributes);
-        row.output_shape.assign(results.front().dims.begin() + 1, results.front().dims.end());
+        const Type& result = results.front();
+        row.output_shape.assign(result.dims.begin() + 1, result.dims.end());
+        row.output_axes.assign(result.axes.begin() + 1, result.axes.end());
         graph_.layers.push_back(std::move(row));
         const NodeId id = graph_.add_node(std::move(node), results, value_name(spec.name));
         values_.push_back(graph_.node(id).outputs.front());
@@ -160,14 +162,13 @@ class GraphBuilder {
     void check_predictions(const LayerSpec& last) {
         const std::int64_t classes = job_.dataset.dataset.target().classes;
         const Type& type = graph_.type(values_.back());
-        const Dims& pixels = job_.dataset.dataset.target().dims;
         if (classes == 0) return;
         if (job_.dataset.dataset.target().kind == plan::LabelKind::input) {
             check_target(last, type);
             return;
         }
-        if (!pixels.empty()) {
-            check_pixels(last, {type.dims[0], classes, pixels[0], pixels[1]}, type);
+        if (!job_.dataset.dataset.target().dims.empty()) {
+            check_places(last, classes, type);
             return;
         }
         const bool rows = is_rows(type);
@@ -205,9 +206,8 @@ class GraphBuilder {
         const Dims& dims = type.dims;
         const plan::Dataset& dataset = job_.dataset.dataset;
         const std::int64_t numbers = element_count(dataset.input().dims);
-        Dims wanted = {dims[0]};
-        wanted.insert(wanted.end(), dataset.input().dims.begin(), dataset.input().dims.end());
-        if (dims == wanted || dims == Dims{dims[0], numbers}) return;
+        const Dims& wanted = dataset.input().dims;
+        if (gives(type, wanted) || dims == Dims{dims[0], numbers}) return;
         Diagnostic& error = diagnostics_.error(
             Code::classes_mismatch, last.span,
             fmt::format("the model gives {}, but with `target: input` of the dataset `{}` it must "
@@ -215,30 +215,45 @@ class GraphBuilder {
                         sample_text(type), dataset.name, shape_text(dataset.input().dims)));
         error.notes.push_back({span_or(job_.dataset.spans, "target", job_.dataset.span),
                                "the target is chosen here"});
-        error.help = is_rows(type)
-                         ? fmt::format("end with `- dense: {{units: {}}}`", numbers)
+        error.help = is_rows(type) || !plan::has_image(dataset)
+                         ? fmt::format("end with `- dense: {{units: {}}}`",
+                                       is_rows(type) ? numbers : wanted.back())
                          : fmt::format(
                                "end with {} filters of {} x {} pixels, such as `- conv2d: "
                                "{{filters: {}, kernel: 3, padding: same}}` behind the last "
                                "`upsample2d`",
-                               wanted[1], wanted[2], wanted[3], wanted[1]);
+                               wanted[0], wanted[1], wanted[2], wanted[0]);
     }
 
-    /// With a class for every pixel the predictions are an image of `wanted`.
-    void check_pixels(const LayerSpec& last, const Dims& wanted, const Type& type) {
-        if (type.dims == wanted) return;
+    /// Whether a batch of the type has samples like those that the network reads, of these extents.
+    bool gives(const Type& type, const Dims& sample) const {
+        const Axes& axes = job_.dataset.dataset.input().axes;
+        return std::equal(type.dims.begin() + 1, type.dims.end(), sample.begin(), sample.end()) &&
+               std::equal(type.axes.begin() + 1, type.axes.end(), axes.begin(), axes.end());
+    }
+
+    /// With a class for every pixel or step the predictions are what is read, with a feature for
+    /// each class.
+    void check_places(const LayerSpec& last, std::int64_t classes, const Type& type) {
+        const plan::Dataset& dataset = job_.dataset.dataset;
+        Dims wanted = dataset.input().dims;
+        wanted[std::size_t(feature_axis(dataset.input().axes))] = classes;
+        if (gives(type, wanted)) return;
+        const bool image = plan::has_image(dataset);
         Diagnostic& error = diagnostics_.error(
             Code::classes_mismatch, last.span,
             fmt::format("the model gives {}, but the dataset `{}` has a label of {} classes for "
-                        "each of {}x{} pixels, which takes {}",
-                        sample_text(type), job_.dataset.dataset.name, wanted[1], wanted[2],
-                        wanted[3], shape_text({wanted.begin() + 1, wanted.end()})));
+                        "each of {} {}, which takes {}",
+                        sample_text(type), dataset.name, classes,
+                        fmt::join(dataset.target().dims, "x"), image ? "pixels" : "steps",
+                        sample_text(wanted, dataset.input().axes)));
         const auto declared = job_.dataset.spans.find("labels");
         error.notes.push_back(
             {declared == job_.dataset.spans.end() ? job_.dataset.span : declared->second,
              "the dataset is here"});
-        error.help = fmt::format("end with `- conv2d: {{filters: {}, kernel: 1}}` and `- softmax`",
-                                 wanted[1]);
+        error.help = fmt::format("end with `- {}}}` and `- softmax`",
+                                 image ? fmt::format("conv2d: {{filters: {}, kernel: 1", classes)
+                                       : fmt::format("dense: {{units: {}", classes));
     }
 
     /// A group whose pattern is misspelt would silently train otherwise than was meant.

@@ -335,7 +335,10 @@ Json model_properties() {
         // The list is the first of the forms; the other one is an expression.
         Json& list = (*form)["properties"]["shape"]["anyOf"][0];
         list["minItems"] = 1;
-        list["maxItems"] = 3;
+        list["maxItems"] = 7;
+        // More extents than three have no usual axes.
+        (*form)["if"] = {{"not", {{"required", {"axes"}}}}};
+        (*form)["then"] = {{"properties", {{"shape", {{"maxItems", 3}}}}}};
     }
     adjust("input", input);
     adjust("inputs", {{"type", "object"},

@@ -42,7 +42,7 @@ std::optional<Window> window_of(const LintSubject& subject, const LayerSpec& lay
                   .output = layer.shape[1 + axis]};
     const auto* four = value_of<std::vector<std::int64_t>>(layer.fields, "padding");
     const auto* word = value_of<std::string>(layer.fields, "padding");
-    if (four && four->size() == 4)
+    if (four && four->size() == 4)  // one of each side of an image
         window.before = (*four)[2 * axis];
     else if (word && *word == "same")
         window.before = std::max<std::int64_t>(
@@ -102,7 +102,7 @@ void pooling_without_effect(const LintSubject& subject, LintVoice& voice) {
     for (const LayerSpec& layer : subject.layers()) {
         const Dims& input = subject.input_shape(layer);
         if (op(layer.type).family != Family::pooling || layer.shape != input) continue;
-        const bool one_pixel = input.size() == 3 && input[1] * input[2] == 1;
+        const bool one_pixel = layer.axes == image_axes() && input[1] * input[2] == 1;
         const bool whole = !layer.fields.contains("kernel");
         const bool one_cell = part_of(layer, "kernel", 0) * part_of(layer, "kernel", 1) == 1;
         // A pool that makes one pixel of any image is right for images of one pixel, too.

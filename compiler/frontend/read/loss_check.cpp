@@ -7,6 +7,7 @@
 
 #include "compiler/frontend/read/validation.hpp"
 #include "compiler/frontend/tables/components.hpp"
+#include "compiler/ops/axis.hpp"
 #include "compiler/ops/loss/losses.hpp"
 #include "compiler/ops/op.hpp"
 #include "plan/metrics.hpp"
@@ -126,8 +127,18 @@ class Checker {
             wanted = "logits, as `from_logits` says";
             help = "leave out `from_logits`: a sigmoid and the loss become one stable operator";
         }
-        if (wanted.empty()) return;
-        if (const LossInfo* other = loss_of_rows_behind(type))
+        // A layer has the axis that its user wrote.
+        const auto axis = last->fields.find("axis");
+        const auto* word =
+            axis == last->fields.end() ? nullptr : std::get_if<std::string>(&axis->second);
+        if (wanted.empty() && loss_->joins == type && word &&
+            named_axis(last->axes, *word) != feature_axis(last->axes)) {
+            wanted = fmt::format("probabilities of classes, and these do not lie along {}", *word);
+            help = "leave out `axis`";
+        } else if (wanted.empty()) {
+            return;
+        }
+        if (const LossInfo* other = loss_of_rows_behind(type); other && other != loss_)
             help = fmt::format("choose `loss: {}`", other->name);
         Diagnostic& error =
             diagnostics_.error(Code::not_probabilities, last->span,

@@ -85,6 +85,20 @@ void check_spec_name(const FieldValues& fields, const std::string& what, Diagnos
     if (fits(sound)) error.help = fmt::format("such as `{}`", sound);
 }
 
+namespace {
+
+void check_sample_elements(const Dims& shape, const Span& span, const std::string& what,
+                           Diagnostics& diagnostics) {
+    const std::int64_t elements = element_count(shape);
+    if (elements > kMaximumSampleElements)
+        diagnostics.error(
+            Code::out_of_range, span,
+            fmt::format("`shape` of {} is {} = {} values; a sample has at most {}", what,
+                        fmt::join(shape, "x"), elements, kMaximumSampleElements));
+}
+
+}  // namespace
+
 void check_sample_shape(const Dims& shape, const Span& span, const std::string& what,
                         Diagnostics& diagnostics) {
     if (shape.size() != 3) {
@@ -97,33 +111,26 @@ void check_sample_shape(const Dims& shape, const Span& span, const std::string& 
                         : "for samples without height and width write [features, 1, 1]";
         return;
     }
-    // Each extent is at most 65536, so the product fits.
-    const std::int64_t elements = shape[0] * shape[1] * shape[2];
-    if (elements > kMaximumSampleElements)
-        diagnostics.error(
-            Code::out_of_range, span,
-            fmt::format("`shape` of {} is {}x{}x{} = {} values; a sample has at most {}", what,
-                        shape[0], shape[1], shape[2], elements, kMaximumSampleElements));
+    check_sample_elements(shape, span, what, diagnostics);
 }
 
 namespace {
 
-constexpr std::size_t kMostExtents = 3;
+/// Extents that have usual axes; and those that fit a plan's tensors, beside the batch.
+constexpr std::size_t kMostUsual = 3, kMostExtents = 7;
 
-/// Of three extents a sample is an image; fewer are what the axes say.
-void check_input_shape(const InputSpec& input, Diagnostics& diagnostics) {
+void check_input_shape(const InputSpec& input, bool axes, Diagnostics& diagnostics) {
     const Dims& shape = input.shape;
-    if (shape.size() == kMostExtents) {
-        check_sample_shape(shape, input.span, "input", diagnostics);
-        return;
-    }
-    if (!shape.empty() && shape.size() < kMostExtents) return;
+    const std::size_t most = axes ? kMostExtents : kMostUsual;
+    if (!shape.empty() && shape.size() <= most)
+        return check_sample_elements(shape, input.span, "input", diagnostics);
     Diagnostic& error =
         diagnostics.error(Code::wrong_type, input.span,
-                          fmt::format("`shape` of input has {} extents; it must have 1 to {}",
-                                      shape.size(), kMostExtents));
+                          fmt::format("`shape` of input has {} extents; {} 1 to {}", shape.size(),
+                                      axes ? "it must have" : "without `axes` it must have", most));
     error.help = "such as [channels, height, width], [steps, features] or [features]";
-    if (shape.size() == kMostExtents + 1) error.help = leave_batch_out(shape);
+    if (!axes) error.help += "; `axes` says what others are, such as [step, step, feature]";
+    if (!axes && shape.size() == kMostUsual + 1) error.help = leave_batch_out(shape);
 }
 
 /// The kinds that the field `axes` lists; none after a diagnostic.
@@ -168,9 +175,8 @@ Axes read_axes(const FieldValues& fields, const Dims& shape, Diagnostics& diagno
     if (count(AxisKind::channel) + count(AxisKind::feature) != 1)
         return refuse("`axes` of input must have one axis of kind channel or feature",
                       "such as [step, feature]");
-    if (axes.size() == kMostExtents && axes != usual)
-        return refuse("`axes` of three extents must be [channel, space, space]",
-                      "such a sample is an image");
+    // Channels that are last anyway are features.
+    if (axes.back() == AxisKind::channel) axes.back() = AxisKind::feature;
     return axes;
 }
 
@@ -214,7 +220,7 @@ std::optional<InputSpec> read_input(const std::string& name, const SourceNode& t
     input.span = span_or(fields.spans, "shape", tree.span);
     input.values = fields.integer("values");
     if (fields.values.contains("shape")) {
-        check_input_shape(input, diagnostics);
+        check_input_shape(input, fields.node("axes") != nullptr, diagnostics);
         check_values(fields, input, diagnostics);
     }
     input.axes = read_axes(fields, input.shape, diagnostics);

@@ -110,7 +110,7 @@ void check_content_hash(const FieldValues& fields, const DatasetSpec& spec,
 void check_one_size(const FieldValues& fields, const DatasetSpec& spec, std::int64_t usual_side,
                     Diagnostics& diagnostics) {
     const Dims& shape = spec.dataset.input().dims;
-    if (shape.size() != 3 || (shape[1] > 0 && shape[2] > 0)) return;
+    if (!plan::has_image(spec.dataset) || shape.empty() || (shape[1] > 0 && shape[2] > 0)) return;
     diagnostics
         .error(Code::out_of_range, span_or(fields.spans, "shape", spec.span),
                fmt::format("{} that images have several sizes, and no transform makes them one",
@@ -131,12 +131,12 @@ plan::LabelKind label_kind_of(const FieldValues& fields, const plan::Dataset& da
 /// Follows the shape of a sample through transforms and augmentations.
 struct ShapeChain {
     Dims& shape;
-    bool labels_pixels;
-    bool known = true;                               ///< the shape, after no diagnostic
+    bool labels_places;
+    bool known;                                      ///< an image's shape, after no diagnostic
     std::vector<ReadComponent> normalizations = {};  ///< which come last, wherever they stand
 
     void follow(const ReadComponent& one, const ComponentInfo& member, Diagnostics& diagnostics) {
-        if (labels_pixels && plan::mixes_samples(one.component))
+        if (labels_places && plan::mixes_samples(one.component))
             diagnostics.error(Code::conflicting_fields, one.span,
                               "mixup mixes samples, whose pixels have a class each");
         if (member.centres)
@@ -158,7 +158,7 @@ void read_chain(const char* name, FieldValues& fields, ShapeChain& chain,
     const Field& field = *find_field(dataset_tail_table(), name);
     const ReadComponents read =
         read_member_list(*node, field, "dataset", fields.spans, diagnostics);
-    chain.known = chain.known && read.sound && chain.shape.size() == 3;
+    chain.known = chain.known && read.sound;
     bool mixes = false;
     for (const ReadComponent& one : read.list) {
         chain.follow(one, *field.components->find(one.component.type), diagnostics);
@@ -178,6 +178,7 @@ void take_inputs(const std::vector<InputSpec>& inputs, plan::Dataset& dataset) {
         feature.name = inputs[i].name;
         feature.kind = inputs[i].integers() ? plan::LabelKind::classes : plan::LabelKind::values;
         feature.classes = inputs[i].values;
+        if (!inputs[i].axes.empty()) feature.axes = inputs[i].axes;
         if (i > 0 || !inputs[i].is_image()) feature.dims = feature.stored_dims = inputs[i].shape;
     }
 }
@@ -223,10 +224,13 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
         };
         std::for_each(info->fields->begin(), info->fields->end(), take);
         settle_splits(fields, *info->fields, spec, diagnostics);
-        // The shape follows from the transforms.
-        if (labels_pixels(fields, dataset)) dataset.target().dims = {1, 1};
-        fields.sound = fields.sound && diagnostics.error_count() == errors_before;
+        // That there are labels of places; where these are follows from the transforms.
         take_inputs(inputs, dataset);
+        if (labels_places(fields, dataset)) {
+            dataset.target().dims = {1, 1};
+            check_label_places(fields, spec, diagnostics);
+        }
+        fields.sound = fields.sound && diagnostics.error_count() == errors_before;
         fill_from_files(fields, *info, find, spec, diagnostics);
         std::for_each(info->fields->begin(), info->fields->end(), take);
         dataset.train_samples = fields.integer("train_samples");
@@ -244,17 +248,22 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
     if (spec.sample_percentage != 100)
         dataset.attributes["sample_percentage"] = spec.sample_percentage;
     const int errors = diagnostics.error_count();
-    ShapeChain chain{dataset.input().dims, !dataset.target().dims.empty()};
+    // After a diagnostic an image may lack extents.
+    const bool image =
+        plan::has_image(dataset) && dataset.input().dims.size() == dataset.input().axes.size();
+    ShapeChain chain{dataset.input().dims, labels_places(fields, dataset), image};
     read_chain("transforms", fields, chain, dataset.transforms, diagnostics);
     read_chain("augmentations", fields, chain, dataset.augmentations, diagnostics);
     chain.end(diagnostics);
     if (diagnostics.error_count() == errors)
         check_one_size(fields, spec, info ? info->usual_side : 0, diagnostics);
-    if (!dataset.target().dims.empty() && dataset.input().dims.size() == 3)
-        dataset.target().dims = {dataset.input().dims[1], dataset.input().dims[2]};
+    if (labels_places(fields, dataset) &&
+        dataset.input().dims.size() == dataset.input().axes.size())
+        plan::label_places(dataset.input(), dataset.target());
     if (dataset.target().kind == plan::LabelKind::input) {
         // The job settles their form by what its model gives.
         dataset.target().dims = {};
+        dataset.target().axes = {};
         dataset.target().classes = element_count(dataset.input().dims);
         dataset.target().names.clear();
         spec.found.erase("class_names");

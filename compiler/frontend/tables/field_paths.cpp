@@ -22,8 +22,7 @@ const Field* field_below(const FieldTable& table, std::string_view path) {
 }  // namespace
 
 const Field* field_of_path(std::string_view path) {
-    if (path == "model.input.shape") return find_field(input_table(), "shape");
-    if (path.starts_with("model.inputs."))
+    if (path.starts_with("model.input.") || path.starts_with("model.inputs."))
         return find_field(named_input_table(), path.substr(path.rfind('.') + 1));
     if (path.starts_with("model.parameters.")) return find_field(model_table(), "parameters");
     const std::size_t dot = path.find('.');

@@ -122,7 +122,7 @@ void ArraySource::settle(const Part& part, const NpyArray& labels) {
     }
     const Dims& dims = labels.header.dims;
     if (expected_.kind == plan::LabelKind::input || expected_.classes > 0 || dims.empty()) return;
-    if (dims.size() == 2 && dims[1] > 1 && !expected_.pixels) {
+    if (dims.size() == 2 && dims[1] > 1 && !expected_.pixels) {  // in the file: a row each
         expected_.classes = dims[1];
         return;
     }
@@ -143,19 +143,30 @@ void ArraySource::settle(const Part& part, const NpyArray& labels) {
     expected_.classes = *greatest + 1;
 }
 
+Dims ArraySource::places() const {
+    plan::Feature stored = expected_.inputs[0], places;
+    stored.dims = stored.stored_dims;
+    plan::label_places(stored, places);
+    return places.dims;
+}
+
 void ArraySource::set_masks(Part& part, NpyArray& array) {
-    Dims wanted = {part.samples(), shape()[1], shape()[2]};
+    Dims wanted = places();
+    const std::int64_t pixels = element_count(wanted);
+    wanted.insert(wanted.begin(), part.samples());
     const NpyHeader& header = array.header;
     if (header.dims.empty() || squeezed(header.dims, 0) != squeezed(wanted, 0) || header.fortran ||
         header.kind == NpyHeader::Kind::real) {
         throw bad_file(
             array.name,
-            fmt::format("it is {} of the shape ({}); with `labels: pixel` it must be "
+            fmt::format("it is {} of the shape ({}); with `labels: {}` it must be "
                         "whole numbers of ({})",
-                        header.type(), fmt::join(header.dims, ","), fmt::join(wanted, ",")),
-            "there is a class for every pixel of every sample, in row-major order");
+                        header.type(), fmt::join(header.dims, ","), image_ ? "pixel" : "step",
+                        fmt::join(wanted, ",")),
+            fmt::format("there is a class for every {} of every sample, in row-major order",
+                        image_ ? "pixel" : "step"));
     }
-    std::vector<std::int64_t> values(static_cast<std::size_t>(wanted[1] * wanted[2]));
+    std::vector<std::int64_t> values(static_cast<std::size_t>(pixels));
     const std::int64_t bytes = std::int64_t(values.size()) * header.item_bytes;
     for (std::int64_t i = 0; i < part.samples(); ++i) {
         convert_elements(header, array.bytes.data() + header.begin + i * bytes, array.name,
@@ -278,20 +289,6 @@ std::unique_ptr<ArraySource> ArraySource::open_archive(const std::string& path, 
     if (source->expected_.split)
         source->of(Split::test).push_back(source->read_part(path, source->names("_test"), true));
     source->check_counts(path);
-    return source;
-}
-
-std::unique_ptr<ArraySource> ArraySource::open_given(const std::string& path,
-                                                     std::vector<plan::Feature> inputs,
-                                                     std::int64_t cache) {
-    Expected expected;
-    expected.inputs = std::move(inputs);
-    expected.kind = plan::LabelKind::input;
-    expected.cache = cache;
-    expected.counts = Counts::any;
-    std::unique_ptr<ArraySource> source(new ArraySource(std::move(expected)));
-    const std::string ending = source->ending_without_split(path, "_test");
-    source->of(Split::train).push_back(source->read_part(path, source->names(ending), true));
     return source;
 }
 
@@ -446,10 +443,9 @@ void ArraySource::load_input(const Part& part, std::size_t i, std::int64_t at,
 void ArraySource::load_labels(const Part& part, std::int64_t at, Sample& sample) const {
     if (expected_.pixels) {
         const NpyHeader& header = part.masks.header;
-        const std::int64_t height = shape()[1], width = shape()[2];
-        const auto pixels = std::size_t(height * width);
         SampleArray& target = sample.target();
-        target.dims.assign({height, width});
+        target.dims = places();
+        const auto pixels = std::size_t(element_count(target.dims));
         target.integers.resize(pixels);
         std::vector<std::int64_t> values(pixels);
         convert_elements(

@@ -30,7 +30,7 @@ class ArraySource final : public SampleSource {
         bool split = true;  ///< there are test samples of their own
         std::string part =
             {};               ///< the samples are x_PART and y_PART alone; empty: those of training
-        bool pixels = false;  ///< a class for every pixel
+        bool pixels = false;  ///< a class for every pixel or step
         std::optional<std::int64_t> ignored = {};  ///< the number of pixels that do not count
     };
 
@@ -38,15 +38,16 @@ class ArraySource final : public SampleSource {
     /// split, x and y or x_train and y_train, whose checksums are verified; with `part` two others.
     /// Inputs that have names have these in the place of x.
     /// Labels of classes: [N] or [N, 1] of 0 to classes - 1, or [N, classes] with a single one in
-    /// each row; of pixels: [N, height, width] of 0 to classes - 1; others: [N, classes]. Samples
-    /// that are their own labels need none.
+    /// each row; of pixels: [N, height, width] of 0 to classes - 1, of steps [N, steps]; others:
+    /// [N, classes]. Samples that are their own labels need none.
     static std::unique_ptr<ArraySource> open_archive(const std::string& path, Expected expected);
 
     /// PyDTNN's shards of ImageNet: FOLDER/train/*.npz and FOLDER/val/*.npz (or test/), each with x
     /// [n, 3, height, width] and y [n, 1] of 1 to classes.
     static std::unique_ptr<ArraySource> open_shards(const std::string& folder, Expected expected);
 
-    /// Samples to be predicted, all of the train split: NAME, or NAME_test, for each input.
+    /// Samples to be predicted, all of the train split: NAME, or NAME_test, for each input; of one
+    /// without a name x, x_test, or the only array, which an .npy file is, too.
     static std::unique_ptr<ArraySource> open_given(const std::string& path,
                                                    std::vector<plan::Feature> inputs,
                                                    std::int64_t cache);
@@ -85,13 +86,19 @@ class ArraySource final : public SampleSource {
         std::int64_t first_class = 0;
     };
     const Dims& shape() const { return expected_.inputs[0].stored_dims; }
+    /// Where labels of pixels or steps are in a sample.
+    Dims places() const;
     /// The names of arrays that end so: "x_train", or with names of inputs "image_train".
     Names names(const std::string& ending) const;
+    /// Those of samples to be predicted.
+    Names given_names(const std::string& path) const;
     /// What the names end on in a file that has no split: nothing where such arrays are in it.
     std::string ending_without_split(const std::string& path, const char* other) const;
 
     explicit ArraySource(Expected expected);
     Part read_part(const std::string& path, const Names& names, bool verify);
+    /// Of an .npy file.
+    Part read_array(const std::string& path);
     void read_input(const RegularFile& file, Stored& input, class ArchiveReader& archive,
                     const struct Member& member, bool verify);
     void set_labels(Part& part, NpyArray& array, std::int64_t first_class);

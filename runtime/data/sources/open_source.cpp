@@ -67,18 +67,19 @@ void check_fixed(const plan::Dataset& dataset, const Dims& shape, std::int64_t c
         kCompileAgain);
 }
 
-/// Whether the samples have a class for every pixel.
+/// Whether the samples have a class for every pixel or step.
 bool labels_pixels(const plan::Dataset& dataset) {
     return dataset.target().kind == plan::LabelKind::classes && !dataset.target().dims.empty();
 }
 
 void check_labels(const plan::Dataset& dataset) {
-    const Dims& shape = dataset.input().dims;
     const plan::DatasetType* const type = plan::find_dataset_type(dataset.type);
     const bool known = type != nullptr && type->pixel_labels;
+    plan::Feature places;
+    plan::label_places(dataset.input(), places);
     if (dataset.target().dims.empty() ||
-        ((known || dataset.target().kind == plan::LabelKind::input) && shape.size() == 3 &&
-         dataset.target().dims == Dims{shape[1], shape[2]}))
+        ((known || dataset.target().kind == plan::LabelKind::input) &&
+         dataset.target().dims == places.dims))
         return;
     throw RunError(
         Exit::mismatch,
@@ -440,7 +441,7 @@ std::unique_ptr<SampleSource> made_up_source(const plan::Dataset& dataset) {
     Dims shape = stored_shape(dataset);
     for (std::size_t axis = 1; axis < shape.size(); ++axis)
         if (shape[axis] == 0) shape[axis] = dataset.input().dims[axis];
-    if (!plan::has_image(dataset)) shape = {1, 1, 1};
+    if (!plan::has_image(dataset)) shape = {1, 1, element_count(dataset.target().dims)};
     // Labels of pixels are made where pixels are, before any transform.
     const Dims label_shape = labels_pixels(dataset) ? Dims{shape[1], shape[2]} : Dims{};
     Source images = std::make_unique<Synthetic>(shape, dataset.target().classes, label_shape,

@@ -38,7 +38,7 @@ struct ArrayShape {
     bool several = false;
 };
 std::optional<ArrayShape> array_shape(const Dims& dims, const Dims& shape) {
-    if (dims.size() == 4) {
+    if (dims.size() == shape.size() + 1) {
         Dims sample(dims.begin() + 1, dims.end());
         if (fits(sample, shape)) return ArrayShape{std::move(sample), true};
     }
@@ -46,7 +46,7 @@ std::optional<ArrayShape> array_shape(const Dims& dims, const Dims& shape) {
     if (fixed && !dims.empty() && squeezed(dims, 1) == squeezed(shape, 0))
         return ArrayShape{shape, true};
     if (fixed && squeezed(dims, 0) == squeezed(shape, 0)) return ArrayShape{shape, false};
-    if (dims.size() == 3 && fits(dims, shape)) return ArrayShape{dims, false};
+    if (dims.size() == shape.size() && fits(dims, shape)) return ArrayShape{dims, false};
     return std::nullopt;
 }
 
@@ -67,9 +67,9 @@ PredictionInputs::PredictionInputs(const std::vector<std::string>& paths,
                                                  : dataset.input().stored_dims) {
     if (std::int64_t(feature_names.size()) == element_count(shape_))
         feature_names_ = std::move(feature_names);
-    if (!dataset.input().name.empty()) {
+    if (!dataset.input().name.empty() || !plan::has_image(dataset)) {
         for (const std::string& path : paths)
-            add_named(path);
+            add_given(path);
         return;
     }
     limits_.channels = shape_[0] == 1 ? 1 : 3;
@@ -183,13 +183,18 @@ void PredictionInputs::add_array(const std::string& path) {
     add_part(std::move(part));
 }
 
-void PredictionInputs::add_named(const std::string& path) {
+void PredictionInputs::add_given(const std::string& path) {
     std::string names;
     for (const plan::Feature& input : dataset_.inputs)
         names += (names.empty() ? "`" : ", `") + input.name + "`";
-    if (!path.ends_with(".npz"))
-        throw bad_file(path, fmt::format("the network's inputs have names: {}", names),
-                       "give an .npz file that has an array for each");
+    const bool named = !dataset_.input().name.empty();
+    if (!path.ends_with(".npz") && (named || !path.ends_with(".npy")))
+        throw bad_file(path,
+                       named ? fmt::format("the network's inputs have names: {}", names)
+                             : fmt::format("the network's input is an array of [{}], no image",
+                                           shape_text(shape_)),
+                       named ? "give an .npz file that has an array for each"
+                             : "give .npz or .npy files of arrays [samples] and these extents");
     Part part{.path = path, .several = true};
     part.source = ArraySource::open_given(path, dataset_.inputs, kMostTensorBytes);
     part.samples = part.source->size(Split::train);

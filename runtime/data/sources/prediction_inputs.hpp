@@ -27,7 +27,8 @@ namespace dtnn::runtime {
 ///     other files  a JPEG or PNG image
 ///
 /// Where the network's inputs have names, samples are .npz files with an array NAME or NAME_test
-/// for each.
+/// for each; where the only one is no image, .npz or .npy files whose arrays have an axis of
+/// samples.
 ///
 /// What is wrong with a file is a RunError that names it, the fact and the remedy: of arrays and
 /// folders when they are opened, of images when they are loaded.
@@ -63,7 +64,7 @@ class PredictionInputs final : public SampleSource {
     void add_folder(const std::string& path);
     void add_array(const std::string& path);
     void add_table(const std::string& path);
-    void add_named(const std::string& path);
+    void add_given(const std::string& path);
     void add_part(Part part);
     void load_elements(const Part& part, std::int64_t index, Sample& sample) const;
     void load_image(const Part& part, Sample& sample) const;

@@ -80,6 +80,7 @@ Plan sample_plan() {
     flatten.name = "flatten_1";
     flatten.type = "flatten";
     flatten.output_shape = {4};
+    flatten.output_axes = {AxisKind::feature};
     flatten.from = {"input"};
     flatten.place = {"model.yaml", 6, 5};
     Layer dense;
@@ -87,6 +88,7 @@ Plan sample_plan() {
     dense.name = "dense_1";
     dense.type = "dense";
     dense.output_shape = {3};
+    dense.output_axes = {AxisKind::feature};
     dense.weights_shape = {4, 3};
     dense.parameters = dense.trainable = 15;
     dense.attributes = {{"bias", true}, {"units", std::int64_t{3}}};

@@ -26,6 +26,7 @@ Layer layer(const std::string& name, const std::string& type, Dims output,
     Layer one;
     one.name = name;
     one.type = type;
+    one.output_axes = output.size() == 3 ? image_axes() : Axes{AxisKind::feature};
     one.output_shape = std::move(output);
     one.from = std::move(from);
     one.attributes = std::move(attributes);

@@ -88,6 +88,7 @@ class Builder {
         layer.name = "dense_1";
         layer.type = "dense";
         layer.output_shape = {wish_.classes};
+        layer.output_axes = {AxisKind::feature};
         layer.from = {"input"};
         layer.place = {"hand.yaml", 3, 5};
         layer.parameters = layer.trainable = (element_count(wish_.shape) + 1) * wish_.classes;

@@ -34,6 +34,7 @@ plan::Plan small_plan() {
         made.index = int(plan.layers.size());
         made.name = name;
         made.type = type;
+        made.output_axes = shape.size() == 3 ? image_axes() : Axes{AxisKind::feature};
         made.output_shape = std::move(shape);
         made.from = {from};
         plan.layers.push_back(made);
@@ -196,12 +197,14 @@ plan::Plan square_plan() {
     plan::Plan plan;
     plan.model = "square";
     plan.dataset.input().dims = {4};
+    plan.dataset.input().axes = {AxisKind::feature};
     for (int i = 0; i < 4; ++i) {
         plan::Layer layer;
         layer.index = i;
         layer.name = "dense_" + std::to_string(i + 1);
         layer.type = "dense";
         layer.output_shape = {4};
+        layer.output_axes = {AxisKind::feature};
         layer.from = {i == 0 ? "input" : "dense_" + std::to_string(i)};
         plan.layers.push_back(layer);
         plan::Parameter weights;
