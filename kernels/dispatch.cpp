@@ -70,13 +70,6 @@ class BoundFunction final : public BoundKernel {
     Function<Arguments> function_;
 };
 
-struct Operands {
-    const Problem& problem;
-    Sources sources;
-    Destinations destinations;
-    Workspace workspace;
-};
-
 /// One kernel in one precision: the function for each instruction set, null where it is not built.
 template <class Arguments, Function<Arguments> baseline, Function<Arguments> avx2,
           Function<Arguments> avx512, Function<Arguments> avx512_bf16 = avx512,
@@ -87,10 +80,7 @@ std::unique_ptr<BoundKernel> bind_function(const Operands& operands) {
                                                  amx};  // as enum Isa
     const Function<Arguments> function = functions[std::size_t(isa)];
     if (function == nullptr) return nullptr;
-    return std::make_unique<BoundFunction<Arguments>>(
-        Arguments::bind(operands.problem, operands.sources, operands.destinations,
-                        operands.workspace),
-        function);
+    return std::make_unique<BoundFunction<Arguments>>(Arguments(operands), function);
 }
 
 using Binder = std::unique_ptr<BoundKernel> (*)(const Operands&);
@@ -176,7 +166,8 @@ std::unique_ptr<BoundKernel> bind(const KernelInfo& kernel, const Problem& probl
     if (&kernel < all.data() || &kernel >= all.data() + all.size()) return nullptr;
     const Entry& entry = kEntries[&kernel - all.data()];
     const Binder binder = problem.dtype == DType::f32 ? entry.f32 : entry.f64;
-    return binder == nullptr ? nullptr : binder({problem, sources, destinations, workspace});
+    return binder == nullptr ? nullptr
+                             : binder(Operands(problem, sources, destinations, workspace));
 }
 
 }  // namespace dtnn::kernels

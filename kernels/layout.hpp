@@ -21,10 +21,10 @@ struct ImageLayout {
     }
     DTNN_DEVICE std::int64_t pixels() const { return batch * height * width; }
 };
-ImageLayout image_layout(const TensorDesc& tensor);
+ImageLayout image_layout(const TensorType& tensor);
 /// A tensor of any rank as an image whose elements have the same logical order: axes of more than
 /// four that are neighbours in both orders are one. No value: they are too many.
-std::optional<ImageLayout> merged_layout(const TensorDesc& tensor);
+std::optional<ImageLayout> merged_layout(const TensorType& tensor);
 
 /// A tensor of any rank seen along neighbouring axes of it: `outer` times `inner` lines of `extent`
 /// elements. The axes before and behind are in `outer` and `inner` as they are stored, not as they
@@ -55,7 +55,7 @@ struct AxisRange {
 /// differ in the extents of the axes that are seen along. No value: there are no such views, since
 /// the tensors are stored in too different orders, or lack the axes.
 std::optional<std::vector<AxisView>> axis_views(AxisRange range,
-                                                const std::vector<const TensorDesc*>& tensors);
+                                                const std::vector<const TensorType*>& tensors);
 /// The same for tensors that the operands' rule has found to have them.
 template <class... Tensors>
 std::array<AxisView, sizeof...(Tensors)> views_of(AxisRange range, const Tensors&... tensors) {
@@ -66,29 +66,29 @@ std::array<AxisView, sizeof...(Tensors)> views_of(AxisRange range, const Tensors
     return result;
 }
 /// The tensor with one more axis, of one element.
-TensorDesc with_axis(TensorDesc tensor, std::size_t axis);
+TensorType with_axis(TensorType tensor, std::size_t axis);
 
 /// A tensor of any rank as an image whose channels are the axis; the others are in the order in
 /// which they are counted, more than three of them with neighbours in both orders as one. No value:
 /// they are too many.
-std::optional<ImageLayout> channel_layout(const TensorDesc& tensor, AxisRange axis);
+std::optional<ImageLayout> channel_layout(const TensorType& tensor, AxisRange axis);
 /// The same with the first axis as the batch, and no other axis in it.
-std::optional<ImageLayout> sample_layout(const TensorDesc& tensor, AxisRange axis);
+std::optional<ImageLayout> sample_layout(const TensorType& tensor, AxisRange axis);
 
 /// The axis that the operator works along, `axis`: a number, or "height" or "width" of an image;
 /// else 1.
 AxisRange axis_of(const Problem& problem);
 /// The axes of the classes of a matrix of predictions: `axis`, or all but the first where the
 /// problem lacks it. All others are rows.
-AxisRange classes_of(const Problem& problem, const TensorDesc& matrix);
+AxisRange classes_of(const Problem& problem, const TensorType& matrix);
 /// The axes that layer_norm normalises over: `axes`, neighbours; or `axis`, "features" for all but
 /// the first and "channels" for the second.
 AxisRange normalised_axes(const Problem& problem);
 struct ClassRows {
     std::int64_t rows = 0, classes = 0;
 };
-ClassRows class_rows(const Problem& problem, const TensorDesc& matrix);
+ClassRows class_rows(const Problem& problem, const TensorType& matrix);
 /// Stored with the axis last, and the others in their own order.
-bool is_stored_last(AxisRange axis, const TensorDesc& tensor);
+bool is_stored_last(AxisRange axis, const TensorType& tensor);
 
 }  // namespace dtnn::kernels

@@ -12,7 +12,7 @@ namespace dtnn::kernels {
 inline constexpr std::int64_t kWidestBlock = 1024;  ///< filters; more than any kernel has
 
 /// The physical order, written out.
-std::vector<int> stored_order(const TensorDesc& tensor);
+std::vector<int> stored_order(const TensorType& tensor);
 
 /// The form of weights whose axis `axis` is cut in blocks: dims [blocks, the other axes, block],
 /// the other axes stored as they were.
@@ -21,7 +21,7 @@ struct PackedForm {
     Dims dims;
     std::vector<int> order;
 };
-PackedForm packed_form(const TensorDesc& weights, std::int64_t axis, std::int64_t block);
+PackedForm packed_form(const TensorType& weights, std::int64_t axis, std::int64_t block);
 
 /// The filters of a block of the problem's weights; 0: they are not packed.
 std::int64_t packed_block(const Problem& problem);

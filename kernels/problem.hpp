@@ -22,8 +22,6 @@ constexpr Isa vectors_of(Isa isa) {
     return isa > Isa::avx512 ? Isa::avx512 : isa;
 }
 
-using TensorDesc = TensorType;
-
 /// "adam_update lacks its attribute `beta1`"
 class MissingAttribute : public std::runtime_error {
   public:
@@ -40,8 +38,8 @@ using LoopFunction = void (*)(void* dst, const void* const* sources, std::int64_
 struct Problem {
     std::string op;
     DType dtype = DType::f32;  ///< the floating type the kernel is instantiated for: of its values
-    std::vector<TensorDesc> sources;
-    std::vector<TensorDesc> destinations;
+    std::vector<TensorType> sources;
+    std::vector<TensorType> destinations;
     Attributes attributes;
     int threads = 1;          ///< the most threads that will run it: workspace is booked for them
     Isa isa = Isa::baseline;  ///< what the target machine has
@@ -76,10 +74,11 @@ struct ProblemTarget {
 };
 
 /// The problem of a step, for who chooses a kernel and for who binds it.
-Problem problem_of(std::string op, Attributes attributes, std::vector<TensorDesc> sources,
-                   std::vector<TensorDesc> destinations, const ProblemTarget& target);
+Problem problem_of(std::string op, Attributes attributes, std::vector<TensorType> sources,
+                   std::vector<TensorType> destinations, const ProblemTarget& target);
 
 /// Whether an expression, the attribute of that name, is the end of a step that is about more.
 bool has_written_epilogue(const Problem& problem);
+bool ends_in_relu(const Problem& problem);
 
 }  // namespace dtnn::kernels

@@ -1,19 +1,47 @@
 #include "base/tensor/signature.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <map>
 #include <sstream>
 
 namespace dtnn {
 namespace {
 
-/// The text behind the mark, which is cut off; empty without a mark.
-std::string cut_at(std::string& text, std::string_view mark) {
+using Condition = Operand::Condition;
+
+/// The text behind the mark, which is cut off; none without a mark.
+std::optional<std::string> cut_at(std::string& text, std::string_view mark) {
     const std::size_t at = text.find(mark);
-    if (at == std::string::npos) return "";
+    if (at == std::string::npos) return std::nullopt;
     std::string rest = text.substr(at + mark.size());
     text.erase(at);
     return rest;
+}
+
+std::vector<std::string> split(const std::string& text, char mark) {
+    std::vector<std::string> parts;
+    std::istringstream stream{text};
+    for (std::string part; std::getline(stream, part, mark);)
+        parts.push_back(part);
+    return parts;
+}
+
+Condition read_condition(std::string text) {
+    Condition condition;
+    if (const auto other = cut_at(text, "!=")) {
+        condition.test = Condition::Test::other_text;
+        condition.texts = {*other};
+    } else if (const auto texts = cut_at(text, "=")) {
+        condition.test = Condition::Test::text;
+        condition.texts = split(*texts, '|');
+    } else if (cut_at(text, ">")) {
+        condition.test = Condition::Test::above_zero;
+    } else if (text.front() == '!') {
+        condition.test = Condition::Test::not_set;
+        text.erase(0, 1);
+    }
+    condition.attribute = text;
+    return condition;
 }
 
 OperandList read_operands(const char* text) {
@@ -21,57 +49,85 @@ OperandList read_operands(const char* text) {
     std::istringstream words{text};
     for (std::string word; words >> word;) {
         Operand operand;
-        operand.attribute = cut_at(word, "?");
-        operand.unless = cut_at(operand.attribute, "!=");
-        operand.above_zero = !cut_at(operand.attribute, ">").empty();
-        if (const std::string kind = cut_at(word, ":"); !kind.empty())
-            operand.kind = kind == "count" ? Operand::Kind::count : Operand::Kind::number;
+        const auto conditions = cut_at(word, "?");
+        if (const auto kind = cut_at(word, ":"))
+            operand.kind = *kind == "count" ? Operand::Kind::count : Operand::Kind::number;
+        operand.repeated = cut_at(word, "...").has_value();
+        if (conditions)
+            for (const std::string& one : split(conditions->empty() ? word : *conditions, '&'))
+                operand.conditions.push_back(read_condition(one));
         operand.name = word;
         operands.push_back(std::move(operand));
     }
     return operands;
 }
 
-}  // namespace
-
-const Signature* find_signature(std::string_view op) {
-    static const Signature kSignatures[] = {
-#define DTNN_SIGNATURE(op, sources, destinations) \
-    {#op, read_operands(sources), read_operands(destinations)},
-#include "base/tensor/signatures.def"
-#undef DTNN_SIGNATURE
+bool holds(const Condition& condition, const Attributes& attributes) {
+    const auto found = attributes.find(condition.attribute);
+    const AttributeValue* value = found == attributes.end() ? nullptr : &found->second;
+    const auto is_text = [&] {
+        const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(value);
+        return text != nullptr && std::find(condition.texts.begin(), condition.texts.end(),
+                                            *text) != condition.texts.end();
     };
-    const auto* found = std::find_if(std::begin(kSignatures), std::end(kSignatures),
-                                     [&](const Signature& one) { return one.op == op; });
-    return found == std::end(kSignatures) ? nullptr : found;
-}
-
-bool is_there(const Operand& operand, const Attributes& attributes) {
-    if (operand.attribute.empty()) return true;
-    const auto found = attributes.find(operand.attribute);
-    if (found == attributes.end()) return !operand.unless.empty();
-    const AttributeValue& value = found->second;
-    if (const auto* text = std::get_if<std::string>(&value)) return *text != operand.unless;
-    if (const auto* flag = std::get_if<bool>(&value)) return *flag;
-    if (const auto* whole = std::get_if<std::int64_t>(&value)) return *whole > 0;
-    const auto* real = std::get_if<double>(&value);
+    const auto is_set = [&] {
+        const auto* flag = value == nullptr ? nullptr : std::get_if<bool>(value);
+        return flag != nullptr && *flag;
+    };
+    switch (condition.test) {
+        case Condition::Test::set:
+            return is_set();
+        case Condition::Test::not_set:
+            return !is_set();
+        case Condition::Test::text:
+            return is_text();
+        case Condition::Test::other_text:
+            return !is_text();
+        case Condition::Test::above_zero:
+            break;
+    }
+    if (value == nullptr) return false;
+    if (const auto* whole = std::get_if<std::int64_t>(value)) return *whole > 0;
+    const auto* real = std::get_if<double>(value);
     return real != nullptr && *real > 0;
 }
 
-OperandList present(const OperandList& operands, const Attributes& attributes) {
-    OperandList there;
-    std::copy_if(operands.begin(), operands.end(), std::back_inserter(there),
-                 [&](const Operand& operand) { return is_there(operand, attributes); });
-    return there;
+}  // namespace
+
+const Signature* find_signature(std::string_view op) {
+    static const std::map<std::string_view, Signature> kSignatures{
+#define DTNN_SIGNATURE(op, sources, destinations) \
+    {#op, {read_operands(sources), read_operands(destinations)}},
+#include "base/tensor/signatures.def"
+#undef DTNN_SIGNATURE
+    };
+    const auto found = kSignatures.find(op);
+    return found == kSignatures.end() ? nullptr : &found->second;
 }
 
-std::optional<std::size_t> place_of(const OperandList& operands, std::string_view name,
-                                    const Attributes& attributes) {
-    std::size_t place = 0;
-    for (const Operand& operand : operands) {
-        if (!is_there(operand, attributes)) continue;
-        if (operand.name == name) return place;
-        ++place;
+PresentOperands::PresentOperands(const OperandList& operands, const Attributes& attributes) {
+    list_.reserve(operands.size());
+    for (const Operand& operand : operands)
+        if (std::all_of(operand.conditions.begin(), operand.conditions.end(),
+                        [&](const Condition& one) { return holds(one, attributes); }))
+            list_.push_back(&operand);
+}
+
+bool PresentOperands::fit(std::size_t count) const {
+    const bool any = std::any_of(list_.begin(), list_.end(),
+                                 [](const Operand* operand) { return operand->repeated; });
+    return any ? count + 1 >= list_.size() : count == list_.size();
+}
+
+std::optional<std::size_t> PresentOperands::place_of(std::string_view name,
+                                                     std::size_t count) const {
+    bool behind_repeated = false;
+    for (std::size_t i = 0; i < list_.size(); ++i) {
+        if (list_[i]->name == name) {
+            const std::size_t place = behind_repeated ? count + i - list_.size() : i;
+            return place < count ? std::optional(place) : std::nullopt;
+        }
+        behind_repeated = behind_repeated || list_[i]->repeated;
     }
     return std::nullopt;
 }

@@ -13,33 +13,46 @@ namespace dtnn {
 
 struct Operand {
     enum class Kind {
-        like_first,  ///< the first source's type and shape
-        number,      ///< one of the first source's type
-        count        ///< one i64
+        plain,   ///< of an update: the first source's type and shape; else what its rule says
+        number,  ///< one of the first source's type
+        count    ///< one i64
+    };
+    /// What an attribute is to be.
+    struct Condition {
+        enum class Test { set, not_set, above_zero, text, other_text };
+        std::string attribute;
+        Test test = Test::set;
+        std::vector<std::string> texts;
     };
     std::string name;
-    Kind kind = Kind::like_first;
-    std::string attribute;    ///< that says whether it is there; empty: it always is
-    bool above_zero = false;  ///< the attribute is a number, which every step has
-    std::string unless;       ///< the attribute's text where it is not there; empty: no text
+    Kind kind = Kind::plain;
+    bool repeated = false;              ///< there may be any number of them
+    std::vector<Condition> conditions;  ///< all hold where it is there; none: it always is
 };
 
 using OperandList = std::vector<Operand>;
 
 struct Signature {
-    std::string_view op;
     OperandList sources, destinations;
 };
 
 /// Null: the operator states its operands itself.
 const Signature* find_signature(std::string_view op);
 
-/// Whether a node or a step that has these attributes has the operand.
-bool is_there(const Operand& operand, const Attributes& attributes);
-/// The operands that are there, in their order.
-OperandList present(const OperandList& operands, const Attributes& attributes);
-/// The place of an operand among those that are there; none where it is not.
-std::optional<std::size_t> place_of(const OperandList& operands, std::string_view name,
-                                    const Attributes& attributes);
+/// The operands that a node or a step with these attributes has, in their order.
+class PresentOperands {
+  public:
+    PresentOperands(const OperandList& operands, const Attributes& attributes);
+
+    const std::vector<const Operand*>& list() const { return list_; }
+    /// Whether there may be so many in all.
+    bool fit(std::size_t count) const;
+    /// The place of an operand among `count`, the first of one that is repeated; none where it is
+    /// not there.
+    std::optional<std::size_t> place_of(std::string_view name, std::size_t count) const;
+
+  private:
+    std::vector<const Operand*> list_;
+};
 
 }  // namespace dtnn

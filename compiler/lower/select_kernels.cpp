@@ -84,19 +84,15 @@ void choose(LoweredStep& step, const kernels::Problem& problem, const plan::Targ
         }
         if (reason) reasons.emplace(kernel.name, std::move(*reason));
     }
-    // Those of BLIS come before all others, among themselves by estimates and times.
-    std::vector<const kernels::KernelInfo*> preferred;
-    std::copy_if(able.begin(), able.end(), std::back_inserter(preferred),
-                 [&](const auto* kernel) { return wishes.blis && kernel->blis; });
-    if (!preferred.empty()) {
-        const auto first = std::find_if(
-            preferred.begin(), preferred.end(),
-            [&](const auto* kernel) { return !kernels::expected_slower(*kernel, problem); });
-        usual = first == preferred.end() ? preferred.front() : *first;
-        able = std::move(preferred);
+    // The operator's one of BLIS comes before all others, whatever was measured.
+    const auto blis =
+        std::find_if(able.begin(), able.end(), [](const auto* kernel) { return kernel->blis; });
+    if (wishes.blis && blis != able.end()) {
+        step.kernel = *blis;
+        measured = nullptr;
+    } else {
+        step.kernel = measured ? choose_measured(*measured, able, usual) : usual;
     }
-    step.kernel = measured ? choose_measured(*measured, able, usual) : usual;
-    if (wishes.blis && step.kernel && step.kernel->blis) measured = nullptr;
     if (step.kernel) step.workspace = kernels::workspace_bytes(*step.kernel, problem);
     step.refusals = refusals_of(kernels, step.kernel, reasons, measured);
 }

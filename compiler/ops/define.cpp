@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/tensor/signature.hpp"
 #include "base/text.hpp"
 #include "compiler/ir/printer.hpp"
 #include "compiler/ops/initializers.hpp"
@@ -19,6 +20,18 @@ Field field_of(std::string_view name, FieldType type, std::string_view doc) {
 }
 
 }  // namespace
+
+OpBuilder::OpBuilder(std::string name) {
+    const auto names = [](const OperandList& operands) {
+        std::vector<std::string> texts;
+        for (const Operand& operand : operands)
+            texts.push_back(operand.name + (operand.conditions.empty() ? "" : "?"));
+        return texts;
+    };
+    if (const Signature* signature = find_signature(name))
+        inputs(names(signature->sources)).outputs(names(signature->destinations));
+    def_.name = std::move(name);
+}
 
 Field boolean_field(std::string_view name, bool fallback_value, std::string_view doc) {
     Field field = field_of(name, FieldType::boolean, doc);
@@ -192,13 +205,6 @@ bool expect_image(ShapeContext& c, const char* op, std::size_t i) {
     return false;
 }
 
-bool expect_operands(ShapeContext& c, const char* op, std::size_t count) {
-    if (c.inputs().size() == count) return true;
-    c.fail(fmt::format("{} takes {} operands with these attributes, got {}", op, count,
-                       c.inputs().size()));
-    return false;
-}
-
 std::int64_t packed_filters(ShapeContext& c, std::size_t i) {
     const std::vector<std::int64_t> packed = c.integers(kPacked);
     const Dims& dims = c.input(i).dims;
@@ -217,6 +223,11 @@ bool expect_dims(ShapeContext& c, const char* op, std::size_t i, const char* ope
     c.fail(fmt::format("{}: {} must be {}, got {}", op, operand, shape_text(dims),
                        shape_text(c.input(i).dims)));
     return false;
+}
+
+bool expect_dims(ShapeContext& c, const char* operand, const Dims& dims) {
+    const auto place = c.place_of(operand);
+    return !place || expect_dims(c, c.op().name.c_str(), *place, operand, dims);
 }
 
 void result_like(ShapeContext& c, std::size_t i) {

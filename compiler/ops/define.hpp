@@ -45,7 +45,9 @@ Field initializer_field(std::string_view name, std::string_view fallback, std::s
 
 class OpBuilder {
   public:
-    explicit OpBuilder(std::string name) { def_.name = std::move(name); }
+    /// With the operands and results of its signature (base/tensor/signatures.def), where it has
+    /// one; without, it says them itself.
+    explicit OpBuilder(std::string name);
 
     OpBuilder& doc(std::string text) { return set(def_.doc, std::move(text)); }
     OpBuilder& family(Family family) {
@@ -76,6 +78,8 @@ class OpBuilder {
     OpBuilder& outputs(std::vector<std::string> names) {
         return set(def_.outputs, std::move(names));
     }
+    /// The default of this attribute says which operands there are where a node does not.
+    OpBuilder& operands_by(const char* attribute) { return set(def_.operands_by, attribute); }
     OpBuilder& parameter(ParameterRule rule) {
         def_.parameters.push_back(std::move(rule));
         return *this;
@@ -202,9 +206,6 @@ std::vector<Node> becomes(Node node, std::string_view op, Attributes attributes)
 
 /// Fail unless the operand is an image batch [N,C,H,W]; the texts are for users.
 bool expect_image(ShapeContext& c, const char* op, std::size_t i = 0);
-/// Fails unless there are that many operands. A wrong number is a pass's mistake, so the text is
-/// for us.
-bool expect_operands(ShapeContext& c, const char* op, std::size_t count);
 /// The attribute `packed`, [filters, block]: the weights lie in blocks, as pack_weights makes them.
 inline constexpr const char* kPacked = "packed";
 inline bool is_packed(const ShapeContext& c) {
@@ -216,6 +217,8 @@ std::int64_t packed_filters(ShapeContext& c, std::size_t i);
 /// Fails unless operand i has the extents.
 bool expect_dims(ShapeContext& c, const char* op, std::size_t i, const char* operand,
                  const Dims& dims);
+/// The same of an operand by its name; holds where the node does not have it.
+bool expect_dims(ShapeContext& c, const char* operand, const Dims& dims);
 /// One result, of operand i's type.
 void result_like(ShapeContext& c, std::size_t i = 0);
 

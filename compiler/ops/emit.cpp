@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/expression/expression.hpp"
+#include "base/tensor/signature.hpp"
 #include "compiler/ir/printer.hpp"
 #include "compiler/ops/define.hpp"
 #include "compiler/ops/node_kinds.hpp"
@@ -73,12 +76,42 @@ std::vector<std::int64_t> ShapeContext::integers(const char* name) const {
     return *value;
 }
 
+std::optional<std::size_t> ShapeContext::place_of(std::string_view operand) const {
+    const Signature* signature = find_signature(op_.name);
+    DTNN_CHECK(signature != nullptr &&
+                   std::any_of(signature->sources.begin(), signature->sources.end(),
+                               [&](const Operand& one) { return one.name == operand; }),
+               "`{}` never has an operand `{}`", op_.name, operand);
+    return PresentOperands(signature->sources, attributes_).place_of(operand, inputs_.size());
+}
+
+namespace {
+
+/// A wrong number of operands is a pass's mistake, so the text is for us.
+void expect_operands(ShapeContext& c) {
+    const OpDef& def = c.op();
+    if (def.operands_by != nullptr) fallback(c, def.operands_by);
+    std::size_t wanted = def.inputs.size();
+    bool fits = def.variadic || c.inputs().size() == wanted;
+    if (const Signature* signature = find_signature(def.name)) {
+        const PresentOperands operands(signature->sources, c.attributes());
+        wanted = operands.list().size();
+        fits = operands.fit(c.inputs().size());
+    }
+    if (!fits)
+        c.fail(fmt::format("{} takes {} operands with these attributes, got {}", def.name, wanted,
+                           c.inputs().size()));
+}
+
+}  // namespace
+
 std::optional<ShapeError> infer(const OpDef& def, const std::vector<Type>& inputs,
                                 Attributes& attributes, std::vector<Type>& results) {
     if (inputs.empty()) return ShapeError{fmt::format("{} needs an operand", def.name), "", ""};
     if (auto error = too_large(inputs)) return error;
     ShapeContext context(def, inputs, attributes);
-    def.shape(context);
+    expect_operands(context);
+    if (!context.error()) def.shape(context);
     if (context.error()) return context.error();
     results = context.results();
     return too_large(results);

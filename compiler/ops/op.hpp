@@ -46,6 +46,8 @@ class ShapeContext {
     double real(const char* name) const;
     bool flag(const char* name) const;  ///< absent: false
     bool has(const char* name) const { return attributes_.contains(name); }
+    /// The place of an operand of the signature; none where the node does not have it.
+    std::optional<std::size_t> place_of(std::string_view operand) const;
     std::string text(const char* name) const;
     std::vector<std::int64_t> integers(const char* name) const;
     void result(Type type) { results_.push_back(std::move(type)); }
@@ -187,8 +189,9 @@ struct OpDef {
     /// Attributes beside the fields, with their defaults. Steps have all of them: kernels have no
     /// defaults of their own. Flags that are not there are false.
     Attributes attributes;
-    std::vector<std::string> inputs;   ///< operand names in order, "name?" when optional
-    std::vector<std::string> outputs;  ///< result names in order, "name?" when optional
+    std::vector<std::string> inputs;    ///< operand names in order, "name?" when optional
+    std::vector<std::string> outputs;   ///< result names in order, "name?" when optional
+    const char* operands_by = nullptr;  ///< the attribute whose default says which
     std::vector<ParameterRule>
         parameters;  ///< layers only: operands after the activations, in order
     std::function<void(ShapeContext&)> shape;

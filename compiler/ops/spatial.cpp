@@ -44,7 +44,7 @@ KernelClass class_by_filters(const KernelClassContext& c, const Dims& filters, K
                              KernelClass others) {
     if (c.kernel == "depthwise") return KernelClass::depthwise_convolutions;
     if (filters[1] < kImageChannels) return KernelClass::first_convolutions;
-    if (c.kernel == "winograd_4x4" || c.kernel == "winograd_2x2") {
+    if (c.kernel == "winograd_4x4") {
         return std::min(filters[0], filters[1]) < kNarrow
                    ? KernelClass::narrow_winograd_convolutions
                    : KernelClass::winograd_convolutions;
@@ -202,7 +202,7 @@ bool expect_cells(ShapeContext& c, const char* op, const Window& w, const Dims& 
 }
 
 void adaptive_pool_shape(ShapeContext& c, const char* op) {
-    if (!expect_operands(c, op, 1) || !expect_image(c, op)) return;
+    if (!expect_image(c, op)) return;
     const auto size = pair_of(c.attributes(), "size");
     Type dst = c.input(0);
     // An index of adaptive_max_pool2d counts the cells of an image in 32 bits.

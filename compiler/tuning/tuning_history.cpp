@@ -20,7 +20,7 @@ constexpr int kVersion = 1;
 constexpr std::size_t kMostEntries = 200'000, kMostTimes = 64, kMostText = 16'384;
 constexpr double kMostSeconds = 1e6;
 
-std::string text_of(const kernels::TensorDesc& tensor) {
+std::string text_of(const TensorType& tensor) {
     std::string text = fmt::format("{}[", name_of(tensor.dtype));
     for (std::size_t i = 0; i < tensor.dims.size(); ++i)
         text += fmt::format("{}{}", i == 0 ? "" : ",", tensor.dims[i]);
@@ -159,10 +159,10 @@ const KernelTime* TuningEntry::find(std::string_view kernel) const {
 
 std::string problem_key(const kernels::Problem& problem) {
     std::string text = fmt::format("{} {}:", problem.op, name_of(problem.dtype));
-    for (const kernels::TensorDesc& source : problem.sources)
+    for (const TensorType& source : problem.sources)
         text += " " + text_of(source);
     text += " ->";
-    for (const kernels::TensorDesc& destination : problem.destinations)
+    for (const TensorType& destination : problem.destinations)
         text += " " + text_of(destination);
     return fmt::format("{} {} on {} threads of {}", text, json_text(problem.attributes),
                        problem.threads, kernels::name_of(problem.isa));

@@ -20,11 +20,8 @@
 
 #include "kernels/arguments/arguments.hpp"
 #include "kernels/arguments/elementwise.hpp"
-#include "kernels/layout.hpp"
 
 namespace dtnn::kernels {
-
-class OperandReader;
 
 template <class T>
 struct BatchNormTrainingArguments {
@@ -55,7 +52,31 @@ struct BatchNormTrainingArguments {
         return all > 0 ? all : 1;
     }
 
-    static BatchNormTrainingArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit BatchNormTrainingArguments(const Operands& o)
+        : src_layout(o.source("src").by_channel()),
+          residual_layout(o.source("residual").by_channel()),
+          dst_layout(o.result("dst").by_channel()),
+          epsilon(o.problem.real("epsilon")),
+          momentum(o.problem.real("momentum")),
+          relu(ends_in_relu(o.problem)),
+          written(has_written_epilogue(o.problem)),
+          src(o.source("src")),
+          gamma(o.source("gamma")),
+          beta(o.source("beta")),
+          running_mean(o.source("running_mean")),
+          running_variance(o.source("running_variance")),
+          statistics(o.source("statistics")),
+          synchronised(o.problem.flag("synchronised")),
+          residual(o.source("residual")),
+          dst(o.result("dst")),
+          inverse_deviation(o.result("inverse_deviation")),
+          new_running_mean(o.result("new_running_mean")),
+          new_running_variance(o.result("new_running_variance")),
+          mean(o.result("mean")),
+          mask(o.result("mask")),
+          workspace(o.scratch()) {
+        if (written) epilogue.read_terms(o.problem);
+    }
 };
 
 /// What every gradient of batch norm reads, here and in batch_norm_synchronised.hpp.
@@ -71,9 +92,18 @@ struct BatchNormGradient {
     std::byte* workspace = nullptr;
 
   protected:
-    /// Sources: src, diff_dst, gamma, mean, inverse_deviation; own; then what relu needs.
-    void bind_sources(OperandReader&);
-    void bind_relu(const Problem&, OperandReader&);
+    explicit BatchNormGradient(const Operands& o)
+        : src_layout(o.source("src").by_channel()),
+          diff_dst_layout(o.source("diff_dst").by_channel()),
+          relu(ends_in_relu(o.problem)),
+          src(o.source("src")),
+          diff_dst(o.source("diff_dst")),
+          gamma(o.source("gamma")),
+          inverse_deviation(o.source("inverse_deviation")),
+          mean(o.source("mean")),
+          beta(o.source("beta")),
+          mask(o.source("mask")),
+          workspace(o.scratch()) {}
 };
 
 template <class T>
@@ -85,7 +115,17 @@ struct BatchNormBackwardArguments : BatchNormGradient<T> {
     bool written = false;              ///< beta is there, no relu, no mask, no residual
     ElementwiseArguments<T> epilogue;  ///< where it is written: over diff_dst and y
 
-    static BatchNormBackwardArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit BatchNormBackwardArguments(const Operands& o)
+        : BatchNormGradient<T>(o),
+          diff_src_layout(o.result("diff_src").by_channel()),
+          diff_residual_layout(o.result("diff_residual").by_channel()),
+          diff_src(o.result("diff_src")),
+          diff_gamma(o.result("diff_gamma")),
+          diff_beta(o.result("diff_beta")),
+          diff_residual(o.result("diff_residual")),
+          written(has_written_epilogue(o.problem)) {
+        if (written) epilogue.read_terms(o.problem);
+    }
 };
 
 template <class T>
@@ -100,7 +140,20 @@ struct BatchNormInferenceArguments {
     T* dst = nullptr;
     std::byte* workspace = nullptr;
 
-    static BatchNormInferenceArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit BatchNormInferenceArguments(const Operands& o)
+        : src_layout(o.source("src").by_channel()),
+          residual_layout(o.source("residual").by_channel()),
+          dst_layout(o.result("dst").by_channel()),
+          epsilon(o.problem.real("epsilon")),
+          relu(ends_in_relu(o.problem)),
+          src(o.source("src")),
+          gamma(o.source("gamma")),
+          beta(o.source("beta")),
+          running_mean(o.source("running_mean")),
+          running_variance(o.source("running_variance")),
+          residual(o.source("residual")),
+          dst(o.result("dst")),
+          workspace(o.scratch()) {}
 };
 
 /// The weights and bias of a convolution or dense layer that does the batch norm after it too:
@@ -117,7 +170,23 @@ struct FoldBatchNormArguments {
     T *dst_weights = nullptr, *dst_bias = nullptr;
     std::byte* workspace = nullptr;
 
-    static FoldBatchNormArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit FoldBatchNormArguments(const Operands& o)
+        : epsilon(o.problem.real("epsilon")),
+          weights(o.source("weights")),
+          gamma(o.source("gamma")),
+          beta(o.source("beta")),
+          running_mean(o.source("running_mean")),
+          running_variance(o.source("running_variance")),
+          bias(o.source("bias")),
+          dst_weights(o.result("weights")),
+          dst_bias(o.result("bias")),
+          workspace(o.scratch()) {
+        const TensorType& filters = *o.source("weights").type();
+        const std::size_t axis = std::size_t(o.problem.integer("axis", 0));
+        channels = filters.dims[axis];
+        inner = strides_of(filters)[axis];
+        outer = filters.elements() / (channels * inner);
+    }
 };
 
 }  // namespace dtnn::kernels

@@ -35,7 +35,14 @@ struct BatchNormSumsArguments {
     bool idle() const { return !(*batch_weight > 0); }
     double count() const { return double(src_layout.pixels()); }
 
-    static BatchNormSumsArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit BatchNormSumsArguments(const Operands& o)
+        : src_layout(o.source("src").by_channel()),
+          src(o.source("src")),
+          running_mean(o.source("running_mean")),
+          batch_weight(o.source("batch_weight")),
+          statistics(o.source("statistics")),
+          sums(o.result("sums")),
+          workspace(o.scratch()) {}
 };
 
 template <class T>
@@ -47,7 +54,12 @@ struct BatchNormBackwardSumsArguments : BatchNormGradient<T> {
     bool idle() const { return !(*batch_weight > 0); }
     double count() const { return double(this->src_layout.pixels()); }
 
-    static BatchNormBackwardSumsArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit BatchNormBackwardSumsArguments(const Operands& o)
+        : BatchNormGradient<T>(o),
+          batch_weight(o.source("batch_weight")),
+          sums(o.result("sums")),
+          diff_gamma(o.result("diff_gamma")),
+          diff_beta(o.result("diff_beta")) {}
 };
 
 /// diff_src and diff_residual may be diff_dst.
@@ -65,7 +77,14 @@ struct BatchNormBackwardApplyArguments : BatchNormGradient<T> {
         return sums[2 * this->src_layout.channels];
     }
 
-    static BatchNormBackwardApplyArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit BatchNormBackwardApplyArguments(const Operands& o)
+        : BatchNormGradient<T>(o),
+          diff_src_layout(o.result("diff_src").by_channel()),
+          diff_residual_layout(o.result("diff_residual").by_channel()),
+          batch_weight(o.source("batch_weight")),
+          sums(o.source("sums")),
+          diff_src(o.result("diff_src")),
+          diff_residual(o.result("diff_residual")) {}
 };
 
 }  // namespace dtnn::kernels

@@ -6,7 +6,6 @@
 /// channel by channel, however they are stored.
 
 #include "kernels/arguments/arguments.hpp"
-#include "kernels/layout.hpp"
 
 namespace dtnn::kernels {
 
@@ -17,7 +16,12 @@ struct ChannelScaleArguments {
     const T* gate = nullptr;
     T* dst = nullptr;  ///< may be the source
 
-    static ChannelScaleArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit ChannelScaleArguments(const Operands& o)
+        : src_layout(o.source("src").by_sample()),
+          dst_layout(o.result("dst").by_sample()),
+          src(o.source("src")),
+          gate(o.source("gate")),
+          dst(o.result("dst")) {}
 };
 
 template <class T>
@@ -28,7 +32,13 @@ struct ChannelScaleBackwardGateArguments {
     T* diff_gate = nullptr;
     std::byte* workspace = nullptr;
 
-    static ChannelScaleBackwardGateArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit ChannelScaleBackwardGateArguments(const Operands& o)
+        : src_layout(o.source("src").by_sample()),
+          diff_dst_layout(o.source("diff_dst").by_sample()),
+          src(o.source("src")),
+          diff_dst(o.source("diff_dst")),
+          diff_gate(o.result("diff_gate")),
+          workspace(o.scratch()) {}
 };
 
 }  // namespace dtnn::kernels

@@ -18,7 +18,6 @@
 
 #include "kernels/arguments/arguments.hpp"
 #include "kernels/arguments/elementwise.hpp"
-#include "kernels/problem.hpp"
 
 namespace dtnn::kernels {
 
@@ -39,6 +38,15 @@ struct ConvShape {
     std::int64_t out_pixels() const { return batch * out_height * out_width; }
     std::int64_t weight_elements() const { return taps() * group_channels() * filters; }
 };
+
+/// The tensors of a convolution or of a dense layer, whichever of them the operator makes.
+struct ConvOperands {
+    const TensorType* image = nullptr;    ///< src or diff_src
+    const TensorType* weights = nullptr;  ///< weights or diff_weights
+    const TensorType* result = nullptr;   ///< dst or diff_dst
+};
+/// Of a conv2d_transpose, which is a gradient, the image is dst and the result src.
+ConvOperands conv_operands(const Problem& problem);
 
 /// The shape of a problem of conv2d, conv2d_backward_data or conv2d_backward_weights. A dense
 /// operator is the convolution of one-pixel images: `dense_shape` gives that for dense,
@@ -68,13 +76,21 @@ ConvStrides conv_strides(const Problem& problem);
 /// The weights lie in blocks of so many filters (kernels/packed_weights.hpp).
 void pack(ConvStrides& strides, const ConvShape& shape, std::int64_t block);
 
-template <class T>
-struct Conv2dArguments {
+/// What convolutions and dense layers are, forward and backward.
+struct ProductArguments {
     ConvShape shape;
     ConvStrides strides;
     bool tf32 = false;  ///< devices may round the factors of products to TF32
     bool bf16 = false;  ///< the factors of products are rounded to bfloat16, ties to even
     int engine = -1;    ///< of a library, by its own order; -1: the first
+    Workspace workspace;
+
+  protected:
+    explicit ProductArguments(const Operands& o);
+};
+
+template <class T>
+struct Conv2dArguments : ProductArguments {
     bool relu = false;
     bool written = false;              ///< no residual, no statistics
     ElementwiseArguments<T> epilogue;  ///< where it is written: over dst, without sources
@@ -84,49 +100,73 @@ struct Conv2dArguments {
     const T* residual = nullptr;    ///< like dst; null: none
     T* dst = nullptr;
     double* statistics = nullptr;  ///< [3,F]; null: none
-    Workspace workspace;
 
-    static Conv2dArguments bind(const Problem& problem, Sources sources, Destinations destinations,
-                                Workspace scratch);
+    explicit Conv2dArguments(const Operands& o)
+        : ProductArguments(o),
+          relu(ends_in_relu(o.problem)),
+          written(has_written_epilogue(o.problem)),
+          src(o.source("src")),
+          weights(o.source("weights")),
+          bias(o.source("bias")),
+          residual(o.source("residual")),
+          dst(o.result("dst")),
+          statistics(o.result("statistics")) {
+        if (written) epilogue.read_terms(o.problem);
+    }
 };
 
 /// diff_src is the transpose of conv2d applied to diff_dst, times (mask > 0) where there is a mask.
 template <class T>
-struct Conv2dBackwardDataArguments {
-    ConvShape shape;
-    ConvStrides strides;
-    bool tf32 = false;  ///< devices may round the factors of products to TF32
-    bool bf16 = false;  ///< the factors of products are rounded to bfloat16, ties to even
-    int engine = -1;    ///< of a library, by its own order; -1: the first
+struct Conv2dBackwardDataArguments : ProductArguments {
     const T* diff_dst = nullptr;
     const T* weights = nullptr;
     const T* mask = nullptr;        ///< y, like diff_src; null: none
     const Wide<T>* bias = nullptr;  ///< [C], of conv2d_transpose; null: none
     bool relu = false;              ///< of conv2d_transpose
     T* diff_src = nullptr;
-    Workspace workspace;
 
-    static Conv2dBackwardDataArguments bind(const Problem& problem, Sources sources,
-                                            Destinations destinations, Workspace scratch);
+    explicit Conv2dBackwardDataArguments(const Operands& o)
+        : ProductArguments(o),
+          diff_dst(o.source("diff_dst", "src")),
+          weights(o.source("weights")),
+          mask(o.source("y")),
+          bias(o.source("bias")),
+          relu(ends_in_relu(o.problem)),
+          diff_src(o.result("diff_src", "dst")) {}
 };
+
+/// Transposed convolution: the gradient of a convolution by its source, as a layer with a bias.
+/// With [C, F/groups, KH, KW] the layer's weights, the convolution has C filters and F channels, so
+/// the layer's src is diff_dst and its dst diff_src.
+template <class T>
+using Conv2dTransposeArguments = Conv2dBackwardDataArguments<T>;
 
 /// diff_weights[kh,kw,c,f] is the sum over n,oh,ow of src (at that tap) * diff_dst; diff_bias[f]
 /// that of diff_dst.
 template <class T>
-struct Conv2dBackwardWeightsArguments {
-    ConvShape shape;
-    ConvStrides strides;
-    bool tf32 = false;  ///< devices may round the factors of products to TF32
-    bool bf16 = false;  ///< the factors of products are rounded to bfloat16, ties to even
-    int engine = -1;    ///< of a library, by its own order; -1: the first
+struct Conv2dBackwardWeightsArguments : ProductArguments {
     const T* src = nullptr;
     const T* diff_dst = nullptr;
     Wide<T>* diff_weights = nullptr;
     Wide<T>* diff_bias = nullptr;  ///< [F]; null: none
-    Workspace workspace;
 
-    static Conv2dBackwardWeightsArguments bind(const Problem& problem, Sources sources,
-                                               Destinations destinations, Workspace scratch);
+    explicit Conv2dBackwardWeightsArguments(const Operands& o)
+        : ProductArguments(o),
+          src(o.source("src")),
+          diff_dst(o.source("diff_dst")),
+          diff_weights(o.result("diff_weights")),
+          diff_bias(o.result("diff_bias")) {}
 };
+
+/// Dense layers: dst[n,u] = epilogue(bias[u] + sum over k of src[n,k] * weights[k,u]), all
+/// row-major in the physical order of their operands (a dense layer that absorbed a flatten reads
+/// its rows channels last). All axes of dst but the last are rows. They are convolutions of
+/// one-pixel images: channels are K, filters are units.
+template <class T>
+using DenseArguments = Conv2dArguments<T>;
+template <class T>
+using DenseBackwardDataArguments = Conv2dBackwardDataArguments<T>;
+template <class T>
+using DenseBackwardWeightsArguments = Conv2dBackwardWeightsArguments<T>;
 
 }  // namespace dtnn::kernels

@@ -4,8 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "kernels/arguments/arguments.hpp"
-#include "kernels/layout.hpp"
+#include "kernels/arguments/plain.hpp"
 
 namespace dtnn::kernels {
 
@@ -15,16 +14,21 @@ namespace dtnn::kernels {
 inline constexpr std::size_t kMostCopyAxes = 8;
 using CopyDims = std::array<std::int64_t, kMostCopyAxes>;
 
-template <class T>
-struct CopyArguments {
+struct CopyPlaces {
     CopyDims dims{1, 1, 1, 1, 1, 1, 1, 1}, src_strides{}, dst_strides{};
     std::int64_t count = 0;
     bool same_order = false;  ///< the whole is one contiguous copy
+
+    explicit CopyPlaces(const Operands& o);
+};
+
+template <class T>
+struct CopyArguments : CopyPlaces {
     const T* src = nullptr;
     T* dst = nullptr;
 
-    static CopyArguments bind(const Problem& problem, Sources sources, Destinations destinations,
-                              Workspace workspace);
+    explicit CopyArguments(const Operands& o)
+        : CopyPlaces(o), src(o.first_source()), dst(o.first_result()) {}
 };
 
 /// pack_weights: the filters of a convolution, or the units of a dense layer, in blocks that lie
@@ -39,8 +43,14 @@ struct PackWeightsArguments {
     const T* src = nullptr;
     T* dst = nullptr;
 
-    static PackWeightsArguments bind(const Problem& problem, Sources sources,
-                                     Destinations destinations, Workspace workspace);
+    explicit PackWeightsArguments(const Operands& o)
+        : src(o.source("weights")), dst(o.result("packed")) {
+        const TensorType& weights = *o.source("weights").type();
+        filters = weights.dims[std::size_t(o.problem.integer("axis"))];
+        rows = weights.elements() / filters;
+        block = o.problem.integer("block");
+        blocks = o.result("packed").type()->dims[0];
+    }
 };
 
 /// concat: the parts one after the other along the axis.
@@ -54,21 +64,25 @@ struct ConcatArguments {
     AxisView whole;
     T* dst = nullptr;
 
-    static ConcatArguments bind(const Problem& problem, Sources sources, Destinations destinations,
-                                Workspace workspace);
+    explicit ConcatArguments(const Operands& o) : dst(o.result("dst")) {
+        std::vector<const TensorType*> tensors{o.result("dst").type()};
+        for (const TensorType& source : o.problem.sources)
+            tensors.push_back(&source);
+        const std::vector<AxisView> views = axis_views(axis_of(o.problem), tensors).value();
+        whole = views[0];
+        for (const void* part : o.repeated())
+            parts.push_back({static_cast<const T*>(part), views[parts.size() + 1]});
+    }
 };
 
 /// slice: dst[e] = src[begin + e] along the axis. slice_backward: diff_src[begin + e] =
 /// diff_dst[e], the others are 0.
 template <class T>
-struct SliceArguments {
-    AxisView src_view, dst_view;
+struct SliceArguments : LineArguments<T> {
     std::int64_t begin = 0;
-    const T* src = nullptr;
-    T* dst = nullptr;
 
-    static SliceArguments bind(const Problem& problem, Sources sources, Destinations destinations,
-                               Workspace workspace);
+    explicit SliceArguments(const Operands& o)
+        : LineArguments<T>(o), begin(o.problem.integer("begin")) {}
 };
 
 }  // namespace dtnn::kernels

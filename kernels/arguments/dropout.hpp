@@ -12,7 +12,7 @@
 /// for channel c of the sample at place p.
 
 #include "kernels/arguments/arguments.hpp"
-#include "kernels/layout.hpp"
+#include "kernels/philox.hpp"
 
 namespace dtnn::kernels {
 
@@ -36,7 +36,21 @@ struct DropoutApplyArguments {
         return std::uint64_t(position[1]) * std::uint64_t(numbers);
     }
 
-    static DropoutApplyArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit DropoutApplyArguments(const Operands& o)
+        : count(o.source("src").elements()),
+          sample_numbers(count / o.source("src").type()->dims[0]),
+          layout(merged_layout(*o.source("src").type()).value()),
+          row_major(is_row_major(*o.source("src").type())),
+          key(philox::key_of(std::uint64_t(o.problem.integer("seed")), philox::Purpose::dropout,
+                             std::uint64_t(o.problem.integer("stream")))),
+          threshold(philox::keep_threshold(o.problem.real("rate"))),
+          src(o.source("src")),
+          position(o.source("position")),
+          dst(o.result("dst")),
+          workspace(o.scratch()) {
+        const double rate = o.problem.real("rate");
+        scale = rate < 1 ? Wide<T>(1 / (1 - rate)) : Wide<T>(0);
+    }
 };
 
 }  // namespace dtnn::kernels

@@ -8,7 +8,6 @@
 #include "base/expression/postfix.hpp"
 #include "kernels/arguments/arguments.hpp"
 #include "kernels/device.hpp"
-#include "kernels/problem.hpp"
 
 namespace dtnn::kernels {
 
@@ -29,7 +28,7 @@ struct ElementwiseArguments {
     const void* const* functions = nullptr;  ///< that the loop calls
 
     /// The sources, the expression and the code for it.
-    void read(const Problem& problem, Sources from);
+    void read(const Operands& o);
     /// Without the sources, which the kernel makes itself.
     void read_terms(const Problem& problem);
     /// Where a source has what element i of x0 meets.
@@ -37,8 +36,11 @@ struct ElementwiseArguments {
                                           std::int64_t channel_stride) {
         return period == 1 ? 0 : i / channel_stride % period;
     }
-    static ElementwiseArguments bind(const Problem& problem, Sources sources,
-                                     Destinations destinations, Workspace workspace);
+    ElementwiseArguments() = default;
+    explicit ElementwiseArguments(const Operands& o)
+        : count(o.result("dst").elements()), tiles(o.scratch<T>()), dst(o.result("dst")) {
+        read(o);
+    }
 };
 
 }  // namespace dtnn::kernels

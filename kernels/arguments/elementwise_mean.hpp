@@ -7,6 +7,7 @@
 /// then f64. Terms are in T, as those of elementwise are, and added in double.
 
 #include "kernels/arguments/elementwise.hpp"
+#include "kernels/workspace/loss.hpp"
 
 namespace dtnn::kernels {
 
@@ -18,8 +19,19 @@ struct ElementwiseMeanArguments {
     double* sum = nullptr;
     double* sums_of_chunks = nullptr;  ///< workspace of the fast version
 
-    static ElementwiseMeanArguments bind(const Problem& problem, Sources sources,
-                                         Destinations destinations, Workspace workspace);
+    explicit ElementwiseMeanArguments(const Operands& o) : sums_of_chunks(o.scratch<double>()) {
+        const TensorType& first = *o.first_source().type();
+        terms.count = first.elements();
+        terms.read(o);
+        terms.tiles =
+            reinterpret_cast<T*>(o.scratch() + elementwise_mean_chunks_of(terms.count) * 8);
+        if (o.problem.flag("sum")) {
+            sum = o.result("loss");
+        } else {
+            divisor = double(o.problem.flag("rows") ? first.dims[0] : terms.count);
+            mean = o.result("loss");
+        }
+    }
 };
 
 }  // namespace dtnn::kernels

@@ -6,6 +6,7 @@
 /// Terms are in T, as those of elementwise are, and added in double.
 
 #include "kernels/arguments/elementwise.hpp"
+#include "kernels/workspace/elementwise.hpp"
 
 namespace dtnn::kernels {
 
@@ -20,8 +21,15 @@ struct ElementwiseSumsArguments {
     /// Neighbours before the channels begin again.
     std::int64_t places() const { return numbers * channel_stride; }
 
-    static ElementwiseSumsArguments bind(const Problem& problem, Sources sources,
-                                         Destinations destinations, Workspace workspace);
+    explicit ElementwiseSumsArguments(const Operands& o)
+        : numbers(o.result("dst").elements()), dst(o.result("dst")), sums(o.scratch<double>()) {
+        const TensorType& first = *o.first_source().type();
+        terms.count = first.elements();
+        terms.read(o);
+        if (numbers > 1) channel_stride = strides_of(first)[axis_of(o.problem).first];
+        const std::int64_t stretches = cut_elementwise_sums(terms.count, places()).stretches;
+        terms.tiles = reinterpret_cast<T*>(o.scratch() + stretches * places() * 8);
+    }
 };
 
 }  // namespace dtnn::kernels

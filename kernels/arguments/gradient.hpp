@@ -39,7 +39,11 @@ struct GradientSquareSumArguments {
     double* dst = nullptr;
     double* sums = nullptr;  ///< one for every chunk
 
-    static GradientSquareSumArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit GradientSquareSumArguments(const Operands& o)
+        : count(o.source("diff").elements()),
+          diff(o.source("diff")),
+          dst(o.result("dst")),
+          sums(o.scratch<double>()) {}
 };
 
 template <class T>
@@ -50,7 +54,14 @@ struct GradientScaleArguments {
     const T* loss_scale = nullptr;  ///< null: one
     T* dst = nullptr;
 
-    static GradientScaleArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit GradientScaleArguments(const Operands& o)
+        : clip_norm(o.problem.real("clip_norm", 0)),
+          shares(o.source("shares")),
+          loss_scale(o.source("loss_scale")),
+          dst(o.result("dst")) {
+        for (const void* sum : o.repeated())
+            square_sums.push_back(static_cast<const double*>(sum));
+    }
 };
 
 inline constexpr double kLeastLossScale = 1, kMostLossScale = 16777216;
@@ -61,7 +72,13 @@ struct AdaptLossScaleArguments {
     const T *scale = nullptr, *updates = nullptr, *factor = nullptr;
     T *new_scale = nullptr, *new_updates = nullptr;
 
-    static AdaptLossScaleArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit AdaptLossScaleArguments(const Operands& o)
+        : growth_interval(o.problem.integer("growth_interval")),
+          scale(o.source("scale")),
+          updates(o.source("updates")),
+          factor(o.source("factor")),
+          new_scale(o.result("new_scale")),
+          new_updates(o.result("new_updates")) {}
 };
 
 template <class T>
@@ -71,7 +88,12 @@ struct GradientSumArguments {
     T* new_sum = nullptr;
     T* total = nullptr;  ///< take_gradient_sum only
 
-    static GradientSumArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit GradientSumArguments(const Operands& o)
+        : count(o.source("sum").elements()),
+          sum(o.source("sum")),
+          diff(o.source("diff")),
+          new_sum(o.result("sum")),
+          total(o.result("total")) {}
 };
 
 template <class T>
@@ -80,7 +102,11 @@ struct WeighGradientArguments {
     const T *diff = nullptr, *batch_weight = nullptr;
     T* dst = nullptr;
 
-    static WeighGradientArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit WeighGradientArguments(const Operands& o)
+        : count(o.source("diff").elements()),
+          diff(o.source("diff")),
+          batch_weight(o.source("batch_weight")),
+          dst(o.result("dst")) {}
 };
 
 template <class T>
@@ -90,7 +116,12 @@ struct MovingAverageArguments {
     const T *average = nullptr, *weights = nullptr;
     T* new_average = nullptr;
 
-    static MovingAverageArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit MovingAverageArguments(const Operands& o)
+        : count(o.source("average").elements()),
+          decay(o.problem.real("decay")),
+          average(o.source("average")),
+          weights(o.source("weights")),
+          new_average(o.result("average")) {}
 };
 
 }  // namespace dtnn::kernels

@@ -20,6 +20,8 @@
 
 namespace dtnn::kernels {
 
+bool is_adaptive(const Problem& problem);
+
 template <class T>
 struct LarsUpdateArguments : UpdateArguments<T> {
     double momentum = 0, trust_coefficient = 0, epsilon = 0;
@@ -28,7 +30,15 @@ struct LarsUpdateArguments : UpdateArguments<T> {
     T* new_velocity = nullptr;
     double* sums = nullptr;  ///< two for every chunk
 
-    static LarsUpdateArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit LarsUpdateArguments(const Operands& o)
+        : UpdateArguments<T>(o),
+          momentum(o.problem.real("momentum")),
+          trust_coefficient(o.problem.real("trust_coefficient")),
+          epsilon(o.problem.real("epsilon")),
+          adaptive(is_adaptive(o.problem)),
+          velocity(o.source("velocity")),
+          new_velocity(o.result("velocity")),
+          sums(o.scratch<double>()) {}
 };
 
 template <class T>
@@ -40,7 +50,18 @@ struct LambUpdateArguments : UpdateArguments<T> {
     T *new_first_moment = nullptr, *new_second_moment = nullptr;
     double* sums = nullptr;  ///< two for every chunk
 
-    static LambUpdateArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit LambUpdateArguments(const Operands& o)
+        : UpdateArguments<T>(o),
+          beta1(o.problem.real("beta1")),
+          beta2(o.problem.real("beta2")),
+          epsilon(o.problem.real("epsilon")),
+          adaptive(is_adaptive(o.problem)),
+          update(o.source("update")),
+          first_moment(o.source("first_moment")),
+          second_moment(o.source("second_moment")),
+          new_first_moment(o.result("first_moment")),
+          new_second_moment(o.result("second_moment")),
+          sums(o.scratch<double>()) {}
 };
 
 /// eta ||w|| / divisor; 1 where either is zero.

@@ -62,8 +62,22 @@ struct LabelledRows {
     std::byte* workspace = nullptr;
 
   protected:
-    /// Sources: src, then labels or targets; or labels alone.
-    void bind_rows(const Problem&, Sources, Workspace);
+    explicit LabelledRows(const Operands& o) : workspace(o.scratch()) {
+        const TensorType& first = *o.first_source().type();
+        if (first.dtype == DType::i32) {
+            samples = first.elements();
+        } else {
+            const ClassRows rows = class_rows(o.problem, first);
+            samples = rows.rows, classes = rows.classes;
+            src = o.first_source();
+        }
+        const auto wanted = o.source("labels", "targets");
+        if (!wanted) return;
+        if (wanted.type()->dtype == DType::i32)
+            labels = wanted;
+        else
+            targets = wanted;
+    }
 };
 
 /// negative_log_likelihood, and what the other cross entropies and all their gradients have.
@@ -73,21 +87,27 @@ struct ClassLossArguments : LabelledRows<T> {
     std::vector<double> class_weights;  ///< empty: all 1
     T* dst = nullptr;                   ///< the loss or the gradient
 
-    static ClassLossArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit ClassLossArguments(const Operands& o)
+        : LabelledRows<T>(o),
+          smoothing(o.problem.real("smoothing", 0)),
+          class_weights(o.problem.reals("class_weights")),
+          dst(o.first_result()) {}
 };
 
 template <class T>
 struct CategoricalCrossEntropyArguments : ClassLossArguments<T> {
     double epsilon = 0;
 
-    static CategoricalCrossEntropyArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit CategoricalCrossEntropyArguments(const Operands& o)
+        : ClassLossArguments<T>(o), epsilon(o.problem.real("epsilon")) {}
 };
 
 template <class T>
 struct SoftmaxCrossEntropyArguments : ClassLossArguments<T> {
     T* probabilities = nullptr;  ///< the second result
 
-    static SoftmaxCrossEntropyArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit SoftmaxCrossEntropyArguments(const Operands& o)
+        : ClassLossArguments<T>(o), probabilities(o.result("probabilities")) {}
 };
 
 template <class T>
@@ -97,7 +117,15 @@ struct HingeArguments : LabelledRows<T> {
     T* dst = nullptr;       ///< the mean or the gradient
     double* sum = nullptr;  ///< with `sum`, instead of dst
 
-    static HingeArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit HingeArguments(const Operands& o)
+        : LabelledRows<T>(o),
+          margin(o.problem.real("margin")),
+          over_all(o.problem.text("form") == "all") {
+        if (o.problem.flag("sum"))
+            sum = o.result("loss");
+        else
+            dst = o.first_result();
+    }
 };
 
 template <class T>
@@ -106,14 +134,18 @@ struct DiceArguments : LabelledRows<T> {
     std::int64_t pixels = 0;
     T* dst = nullptr;  ///< the loss or the gradient
 
-    static DiceArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit DiceArguments(const Operands& o)
+        : LabelledRows<T>(o),
+          smooth(o.problem.real("smooth")),
+          pixels(o.problem.integer("pixels")),
+          dst(o.first_result()) {}
 };
 
 template <class T>
 struct AccuracyArguments : LabelledRows<T> {
     double* sum = nullptr;
 
-    static AccuracyArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit AccuracyArguments(const Operands& o) : LabelledRows<T>(o), sum(o.result("right")) {}
 };
 
 template <class T>
@@ -121,14 +153,16 @@ struct TopKAccuracyArguments : LabelledRows<T> {
     std::int64_t k = 0;
     double* sum = nullptr;
 
-    static TopKAccuracyArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit TopKAccuracyArguments(const Operands& o)
+        : LabelledRows<T>(o), k(o.problem.integer("k")), sum(o.result("right")) {}
 };
 
 template <class T>
 struct ClassPairsArguments : LabelledRows<T> {
     std::int32_t* pairs = nullptr;
 
-    static ClassPairsArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit ClassPairsArguments(const Operands& o)
+        : LabelledRows<T>(o), pairs(o.result("pairs")) {}
 };
 
 template <class T>
@@ -136,7 +170,8 @@ struct LabelCountsArguments : LabelledRows<T> {
     double threshold = 0;
     std::int64_t* counts = nullptr;
 
-    static LabelCountsArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit LabelCountsArguments(const Operands& o)
+        : LabelledRows<T>(o), threshold(o.problem.real("threshold")), counts(o.result("counts")) {}
 };
 
 template <class T>
@@ -144,7 +179,12 @@ struct LabelWeightsArguments : LabelledRows<T> {
     std::vector<double> class_weights;
     double* sum = nullptr;
 
-    static LabelWeightsArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit LabelWeightsArguments(const Operands& o)
+        : LabelledRows<T>(o),
+          class_weights(o.problem.reals("class_weights")),
+          sum(o.result("weight")) {
+        this->classes = std::int64_t(class_weights.size());
+    }
 };
 
 template <class T>
@@ -153,14 +193,23 @@ struct LabelShareArguments : LabelledRows<T> {
     const T* batch_weight = nullptr;
     T* share = nullptr;
 
-    static LabelShareArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit LabelShareArguments(const Operands& o)
+        : LabelledRows<T>(o),
+          class_weights(o.problem.reals("class_weights")),
+          batch_weight(o.source("batch_weight")),
+          share(o.result("share")) {
+        this->classes = std::int64_t(class_weights.size());
+    }
 };
 
 template <class T>
 struct OneHotArguments : LabelledRows<T> {
     T* dst = nullptr;
 
-    static OneHotArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit OneHotArguments(const Operands& o) : LabelledRows<T>(o), dst(o.result("dst")) {
+        // The rows of a sample with several labels lie one behind the other.
+        if (this->samples > 0) this->classes = o.result("dst").elements() / this->samples;
+    }
 };
 
 template <class T>
@@ -168,7 +217,10 @@ struct ScaleClassesArguments : LabelledRows<T> {
     std::vector<double> class_weights;
     T* dst = nullptr;
 
-    static ScaleClassesArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit ScaleClassesArguments(const Operands& o)
+        : LabelledRows<T>(o),
+          class_weights(o.problem.reals("class_weights")),
+          dst(o.result("dst")) {}
 };
 
 }  // namespace dtnn::kernels

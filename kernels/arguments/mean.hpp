@@ -2,10 +2,18 @@
 /// The mean along an axis, which the result lacks: y = 1/E sum over e of x[e]; and its gradient,
 /// diff_src[e] = diff_dst / E for all E elements.
 
+#include <tuple>
+
 #include "kernels/arguments/arguments.hpp"
-#include "kernels/layout.hpp"
 
 namespace dtnn::kernels {
+
+/// The views of `whole` and of `part`, which lacks the axis.
+inline std::tuple<AxisView, AxisView> mean_views(const Problem& problem, const TensorType& whole,
+                                                 const TensorType& part) {
+    const AxisRange axis = axis_of(problem);
+    return std::tuple_cat(views_of(axis, whole, with_axis(part, axis.first)));
+}
 
 template <class T>
 struct MeanArguments {
@@ -14,7 +22,11 @@ struct MeanArguments {
     T* dst = nullptr;
     std::byte* workspace = nullptr;  ///< of devices
 
-    static MeanArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit MeanArguments(const Operands& o)
+        : src(o.source("src")), dst(o.result("dst")), workspace(o.scratch()) {
+        std::tie(src_view, dst_view) =
+            mean_views(o.problem, *o.source("src").type(), *o.result("dst").type());
+    }
 };
 
 template <class T>
@@ -23,7 +35,11 @@ struct MeanBackwardArguments {
     const T* diff_dst = nullptr;
     T* diff_src = nullptr;
 
-    static MeanBackwardArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit MeanBackwardArguments(const Operands& o)
+        : diff_dst(o.source("diff_dst")), diff_src(o.result("diff_src")) {
+        std::tie(diff_src_view, diff_dst_view) =
+            mean_views(o.problem, *o.result("diff_src").type(), *o.source("diff_dst").type());
+    }
 };
 
 }  // namespace dtnn::kernels

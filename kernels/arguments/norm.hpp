@@ -17,61 +17,104 @@
 /// the order of AxisView. group_norm: the C/groups channels of a group and all pixels of a sample,
 /// with [C]; mean and inverse deviation are [N,groups]. dst may be src, diff_src may be diff_dst.
 
+#include <tuple>
+
 #include "kernels/arguments/arguments.hpp"
-#include "kernels/layout.hpp"
 
 namespace dtnn::kernels {
 
 template <class T>
-struct LayerNormArguments {
+struct NormArguments {
+    double epsilon = 0;
+    const T* src = nullptr;
+    const T *gamma = nullptr, *beta = nullptr;  ///< null: 1 and 0
+    T* dst = nullptr;
+    T *mean = nullptr, *inverse_deviation = nullptr;  ///< null: not wanted
+    std::byte* workspace = nullptr;
+
+  protected:
+    explicit NormArguments(const Operands& o)
+        : epsilon(o.problem.real("epsilon")),
+          src(o.source("src")),
+          gamma(o.source("gamma")),
+          beta(o.source("beta")),
+          dst(o.result("dst")),
+          mean(o.result("mean")),
+          inverse_deviation(o.result("inverse_deviation")),
+          workspace(o.scratch()) {}
+};
+
+template <class T>
+struct NormBackwardArguments {
+    const T *src = nullptr, *diff_dst = nullptr, *mean = nullptr, *inverse_deviation = nullptr;
+    const T* gamma = nullptr;  ///< null: 1, and no diff_gamma and diff_beta
+    T *diff_src = nullptr, *diff_gamma = nullptr, *diff_beta = nullptr;
+    std::byte* workspace = nullptr;
+
+  protected:
+    explicit NormBackwardArguments(const Operands& o)
+        : src(o.source("src")),
+          diff_dst(o.source("diff_dst")),
+          mean(o.source("mean")),
+          inverse_deviation(o.source("inverse_deviation")),
+          gamma(o.source("gamma")),
+          diff_src(o.result("diff_src")),
+          diff_gamma(o.result("diff_gamma")),
+          diff_beta(o.result("diff_beta")),
+          workspace(o.scratch()) {}
+};
+
+template <class T>
+struct LayerNormArguments : NormArguments<T> {
     AxisView src_layout, dst_layout;
     std::int64_t channels = 1;  ///< divides the extent of a line: how long ones are cut
-    double epsilon = 0;
-    const T* src = nullptr;
-    const T *gamma = nullptr, *beta = nullptr;  ///< null: 1 and 0
-    T* dst = nullptr;
-    T *mean = nullptr, *inverse_deviation = nullptr;  ///< null: not wanted
-    std::byte* workspace = nullptr;
 
-    static LayerNormArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit LayerNormArguments(const Operands& o) : NormArguments<T>(o) {
+        const AxisRange axes = normalised_axes(o.problem);
+        const TensorType& source = *o.source("src").type();
+        std::tie(src_layout, dst_layout) =
+            std::tuple_cat(views_of(axes, source, *o.result("dst").type()));
+        channels = source.dims[axes.first];
+    }
 };
 
 template <class T>
-struct LayerNormBackwardArguments {
+struct LayerNormBackwardArguments : NormBackwardArguments<T> {
     AxisView src_layout, diff_dst_layout, diff_src_layout;
     std::int64_t channels = 1;
-    const T *src = nullptr, *diff_dst = nullptr, *mean = nullptr, *inverse_deviation = nullptr;
-    const T* gamma = nullptr;  ///< null: 1, and no diff_gamma and diff_beta
-    T *diff_src = nullptr, *diff_gamma = nullptr, *diff_beta = nullptr;
-    std::byte* workspace = nullptr;
 
-    static LayerNormBackwardArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit LayerNormBackwardArguments(const Operands& o) : NormBackwardArguments<T>(o) {
+        const AxisRange axes = normalised_axes(o.problem);
+        const TensorType& source = *o.source("src").type();
+        std::tie(src_layout, diff_dst_layout, diff_src_layout) = std::tuple_cat(
+            views_of(axes, source, *o.source("diff_dst").type(), *o.result("diff_src").type()));
+        channels = source.dims[axes.first];
+    }
 };
 
 template <class T>
-struct GroupNormArguments {
+struct GroupNormArguments : NormArguments<T> {
     ImageLayout src_layout, dst_layout;
     std::int64_t groups = 1;
-    double epsilon = 0;
-    const T* src = nullptr;
-    const T *gamma = nullptr, *beta = nullptr;  ///< null: 1 and 0
-    T* dst = nullptr;
-    T *mean = nullptr, *inverse_deviation = nullptr;  ///< null: not wanted
-    std::byte* workspace = nullptr;
 
-    static GroupNormArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit GroupNormArguments(const Operands& o)
+        : NormArguments<T>(o),
+          src_layout(o.source("src").by_sample()),
+          dst_layout(o.result("dst").by_sample()),
+          groups(o.problem.integer("groups")) {}
 };
 
 template <class T>
-struct GroupNormBackwardArguments {
+struct GroupNormBackwardArguments : NormBackwardArguments<T> {
     ImageLayout src_layout, diff_dst_layout, diff_src_layout;
     std::int64_t groups = 1;
-    const T *src = nullptr, *diff_dst = nullptr, *mean = nullptr, *inverse_deviation = nullptr;
-    const T* gamma = nullptr;  ///< null: 1, and no diff_gamma and diff_beta
-    T *diff_src = nullptr, *diff_gamma = nullptr, *diff_beta = nullptr;
-    std::byte* workspace = nullptr;
 
-    static GroupNormBackwardArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit GroupNormBackwardArguments(const Operands& o)
+        : NormBackwardArguments<T>(o),
+          src_layout(o.source("src").by_sample()),
+          diff_dst_layout(o.source("diff_dst").by_sample()),
+          diff_src_layout(o.result("diff_src").by_sample()),
+          groups(o.problem.integer("groups")) {}
 };
 
 }  // namespace dtnn::kernels

@@ -9,8 +9,9 @@
 ///     template <class T>
 ///     using SmoothArguments = UnaryArguments<T, Window>;
 
+#include <tuple>
+
 #include "kernels/arguments/arguments.hpp"
-#include "kernels/layout.hpp"
 
 namespace dtnn::kernels {
 
@@ -26,15 +27,13 @@ struct UnaryArguments : Constants {
     T* dst;
     std::byte* workspace;
 
-    static UnaryArguments bind(const Problem& problem, Sources sources, Destinations destinations,
-                               Workspace scratch) {
-        return {Constants(problem),
-                image_layout(problem.sources[0]),
-                image_layout(problem.destinations[0]),
-                static_cast<const T*>(sources[0]),
-                static_cast<T*>(destinations[0]),
-                scratch.data()};
-    }
+    explicit UnaryArguments(const Operands& o)
+        : Constants(o.problem),
+          src_layout(o.first_source().image()),
+          dst_layout(o.first_result().image()),
+          src(o.first_source()),
+          dst(o.first_result()),
+          workspace(o.scratch()) {}
 };
 
 /// diff_src of diff_dst and of what forward kept, its source or its result.
@@ -46,17 +45,15 @@ struct GradientArguments : Constants {
     T* diff_src;
     std::byte* workspace;
 
-    static GradientArguments bind(const Problem& problem, Sources sources,
-                                  Destinations destinations, Workspace scratch) {
-        return {Constants(problem),
-                image_layout(problem.sources[0]),
-                image_layout(problem.sources[1]),
-                image_layout(problem.destinations[0]),
-                static_cast<const T*>(sources[0]),
-                static_cast<const T*>(sources[1]),
-                static_cast<T*>(destinations[0]),
-                scratch.data()};
-    }
+    explicit GradientArguments(const Operands& o)
+        : Constants(o.problem),
+          kept_layout(o.first_source().image()),
+          diff_dst_layout(o.source("diff_dst").image()),
+          diff_src_layout(o.result("diff_src").image()),
+          kept(o.first_source()),
+          diff_dst(o.source("diff_dst")),
+          diff_src(o.result("diff_src")),
+          workspace(o.scratch()) {}
 };
 
 /// The same for operators that work along one axis of a tensor of any rank (axis_of).
@@ -66,11 +63,9 @@ struct LineArguments {
     const T* src;
     T* dst;
 
-    static LineArguments bind(const Problem& problem, Sources sources, Destinations destinations,
-                              Workspace) {
-        const auto [from, to] =
-            views_of(axis_of(problem), problem.sources[0], problem.destinations[0]);
-        return {from, to, static_cast<const T*>(sources[0]), static_cast<T*>(destinations[0])};
+    explicit LineArguments(const Operands& o) : src(o.first_source()), dst(o.first_result()) {
+        std::tie(src_view, dst_view) = std::tuple_cat(
+            views_of(axis_of(o.problem), *o.first_source().type(), *o.first_result().type()));
     }
 };
 
@@ -81,16 +76,11 @@ struct LineGradientArguments {
     const T* diff_dst;
     T* diff_src;
 
-    static LineGradientArguments bind(const Problem& problem, Sources sources,
-                                      Destinations destinations, Workspace) {
-        const auto [kept, diff_dst, diff_src] = views_of(
-            axis_of(problem), problem.sources[0], problem.sources[1], problem.destinations[0]);
-        return {kept,
-                diff_dst,
-                diff_src,
-                static_cast<const T*>(sources[0]),
-                static_cast<const T*>(sources[1]),
-                static_cast<T*>(destinations[0])};
+    explicit LineGradientArguments(const Operands& o)
+        : kept(o.first_source()), diff_dst(o.source("diff_dst")), diff_src(o.result("diff_src")) {
+        std::tie(kept_view, diff_dst_view, diff_src_view) =
+            std::tuple_cat(views_of(axis_of(o.problem), *o.first_source().type(),
+                                    *o.source("diff_dst").type(), *o.result("diff_src").type()));
     }
 };
 

@@ -3,7 +3,6 @@
 /// last only.
 
 #include "kernels/arguments/arguments.hpp"
-#include "kernels/layout.hpp"
 
 namespace dtnn::kernels {
 
@@ -26,7 +25,14 @@ struct MaxPool2dArguments {
     T* dst = nullptr;
     std::uint8_t* indices = nullptr;  ///< null: not wanted
 
-    static MaxPool2dArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit MaxPool2dArguments(const Operands& o)
+        : window(window2d(o.problem)),
+          src_layout(o.source("src").image()),
+          dst_layout(o.result("dst").image()),
+          indices_layout(o.result("indices").image()),
+          src(o.source("src")),
+          dst(o.result("dst")),
+          indices(o.result("indices")) {}
 };
 
 template <class T>
@@ -38,31 +44,55 @@ struct MaxPool2dBackwardArguments {
     const T* y = nullptr;  ///< null: no mask
     T* diff_src = nullptr;
 
-    static MaxPool2dBackwardArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit MaxPool2dBackwardArguments(const Operands& o)
+        : window(window2d(o.problem)),
+          diff_dst_layout(o.source("diff_dst").image()),
+          indices_layout(o.source("indices").image()),
+          y_layout(o.source("y").image()),
+          diff_src_layout(o.result("diff_src").image()),
+          diff_dst(o.source("diff_dst")),
+          indices(o.source("indices")),
+          y(o.source("y")),
+          diff_src(o.result("diff_src")) {}
+};
+
+struct MeanWindow {
+    Window2d window;
+    std::int64_t divisor = 0;  ///< of a window's sum; 0: the window's cells inside the image
+
+    /// `image` is the larger side; without attributes the window is all of it.
+    MeanWindow(const Problem& problem, const ImageLayout& image);
 };
 
 /// avg_pool2d and global_avg_pool2d, whose window is the whole image.
 template <class T>
-struct AvgPool2dArguments {
-    Window2d window;
-    std::int64_t divisor = 0;  ///< of a window's sum; 0: the window's cells inside the image
+struct AvgPool2dArguments : MeanWindow {
     ImageLayout src_layout, dst_layout;
     const T* src = nullptr;
     T* dst = nullptr;
     std::byte* workspace = nullptr;
 
-    static AvgPool2dArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit AvgPool2dArguments(const Operands& o)
+        : MeanWindow(o.problem, o.source("src").image()),
+          src_layout(o.source("src").image()),
+          dst_layout(o.result("dst").image()),
+          src(o.source("src")),
+          dst(o.result("dst")),
+          workspace(o.scratch()) {}
 };
 
 template <class T>
-struct AvgPool2dBackwardArguments {
-    Window2d window;
-    std::int64_t divisor = 0;  ///< as forward
+struct AvgPool2dBackwardArguments : MeanWindow {
     ImageLayout diff_dst_layout, diff_src_layout;
     const T* diff_dst = nullptr;
     T* diff_src = nullptr;
 
-    static AvgPool2dBackwardArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit AvgPool2dBackwardArguments(const Operands& o)
+        : MeanWindow(o.problem, o.result("diff_src").image()),
+          diff_dst_layout(o.source("diff_dst").image()),
+          diff_src_layout(o.result("diff_src").image()),
+          diff_dst(o.source("diff_dst")),
+          diff_src(o.result("diff_src")) {}
 };
 
 }  // namespace dtnn::kernels

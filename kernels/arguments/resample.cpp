@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "kernels/problem.hpp"
-
 namespace dtnn::kernels {
 namespace {
 
@@ -117,14 +115,14 @@ AxisTaps<T> forward_taps(const Problem& problem, std::size_t axis, std::int64_t 
     return shifted<T>(sources, results, -problem.integers("padding")[2 * axis]);
 }
 
-/// Both axes of the operator that the problem is of, forward or backward.
+}  // namespace
+
 template <class T>
-void set_taps(const Problem& problem, AxisTaps<T>& y, AxisTaps<T>& x) {
+BothTaps<T>::BothTaps(const Problem& problem) {
+    const Operands operands(problem);
     const bool backward = problem.op.ends_with("_backward");
-    const ImageLayout source =
-        image_layout(backward ? problem.destinations[0] : problem.sources[0]);
-    const ImageLayout result =
-        image_layout(backward ? problem.sources[0] : problem.destinations[0]);
+    const ImageLayout from = operands.first_source().image(), to = operands.first_result().image();
+    const ImageLayout &source = backward ? to : from, &result = backward ? from : to;
     y = forward_taps<T>(problem, 0, source.height, result.height);
     x = forward_taps<T>(problem, 1, source.width, result.width);
     if (!backward) return;
@@ -132,67 +130,6 @@ void set_taps(const Problem& problem, AxisTaps<T>& y, AxisTaps<T>& x) {
     x = transposed(x, source.width);
 }
 
-}  // namespace
-
-template <class T>
-ResampleArguments<T> ResampleArguments<T>::bind(const Problem& problem, Sources sources,
-                                                Destinations destinations, Workspace) {
-    ResampleArguments arguments;
-    set_taps(problem, arguments.y, arguments.x);
-    arguments.src_layout = image_layout(problem.sources[0]);
-    arguments.dst_layout = image_layout(problem.destinations[0]);
-    arguments.src = static_cast<const T*>(sources[0]);
-    arguments.dst = static_cast<T*>(destinations[0]);
-    return arguments;
-}
-
-template <class T>
-AdaptiveMaxArguments<T> AdaptiveMaxArguments<T>::bind(const Problem& problem, Sources sources,
-                                                      Destinations destinations, Workspace) {
-    AdaptiveMaxArguments arguments;
-    set_taps(problem, arguments.y, arguments.x);
-    arguments.src_layout = image_layout(problem.sources[0]);
-    arguments.dst_layout = image_layout(problem.destinations[0]);
-    arguments.src = static_cast<const T*>(sources[0]);
-    arguments.dst = static_cast<T*>(destinations[0]);
-    if (problem.flag("indices")) {
-        arguments.indices_layout = image_layout(problem.destinations[1]);
-        arguments.indices = static_cast<std::int32_t*>(destinations[1]);
-    }
-    return arguments;
-}
-
-template <class T>
-AdaptiveMaxBackwardArguments<T> AdaptiveMaxBackwardArguments<T>::bind(const Problem& problem,
-                                                                      Sources sources,
-                                                                      Destinations destinations,
-                                                                      Workspace) {
-    AdaptiveMaxBackwardArguments arguments;
-    set_taps(problem, arguments.y, arguments.x);
-    arguments.diff_dst_layout = image_layout(problem.sources[0]);
-    arguments.indices_layout = image_layout(problem.sources[1]);
-    arguments.diff_src_layout = image_layout(problem.destinations[0]);
-    arguments.diff_dst = static_cast<const T*>(sources[0]);
-    arguments.indices = static_cast<const std::int32_t*>(sources[1]);
-    arguments.diff_src = static_cast<T*>(destinations[0]);
-    return arguments;
-}
-
-template <class T>
-ChannelSumsArguments<T> ChannelSumsArguments<T>::bind(const Problem& problem, Sources sources,
-                                                      Destinations destinations,
-                                                      Workspace workspace) {
-    ChannelSumsArguments arguments;
-    arguments.src_view = views_of(axis_of(problem), problem.sources[0])[0];
-    arguments.src = static_cast<const T*>(sources[0]);
-    arguments.dst = static_cast<Wide<T>*>(destinations[0]);
-    arguments.workspace = workspace.data();
-    return arguments;
-}
-
-DTNN_ARGUMENTS_OF_VALUES(ResampleArguments)
-DTNN_ARGUMENTS_OF_VALUES(AdaptiveMaxArguments)
-DTNN_ARGUMENTS_OF_VALUES(AdaptiveMaxBackwardArguments)
-DTNN_ARGUMENTS_OF_VALUES(ChannelSumsArguments)
+DTNN_ARGUMENTS_OF_VALUES(BothTaps)
 
 }  // namespace dtnn::kernels

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "kernels/arguments/arguments.hpp"
-#include "kernels/layout.hpp"
 
 namespace dtnn::kernels {
 
@@ -22,43 +21,67 @@ struct AxisTaps {
     std::int64_t results() const { return std::int64_t(first.size()) - 1; }
 };
 
+/// Along height and width of the operator that the problem is of, forward or backward.
+template <class T>
+struct BothTaps {
+    AxisTaps<T> y, x;
+
+    explicit BothTaps(const Problem& problem);
+};
+
 /// zero_pad2d, upsample2d, adaptive_avg_pool2d and the gradients of all of them, whose taps
 /// are the transposed ones:
 ///   dst[n,c,h,w] = sum over taps i of h, j of w: y.weight[i] * x.weight[j] *
 ///                  src[n, c, y.source[i], x.source[j]]
 template <class T>
-struct ResampleArguments {
-    AxisTaps<T> y, x;
+struct ResampleArguments : BothTaps<T> {
     ImageLayout src_layout, dst_layout;
     const T* src = nullptr;
     T* dst = nullptr;
 
-    static ResampleArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit ResampleArguments(const Operands& o)
+        : BothTaps<T>(o.problem),
+          src_layout(o.first_source().image()),
+          dst_layout(o.first_result().image()),
+          src(o.first_source()),
+          dst(o.first_result()) {}
 };
 
 /// adaptive_max_pool2d: the taps are the windows; their weights do not count. An index is h*width
 /// + w of the source.
 template <class T>
-struct AdaptiveMaxArguments {
-    AxisTaps<T> y, x;
+struct AdaptiveMaxArguments : BothTaps<T> {
     ImageLayout src_layout, dst_layout, indices_layout;
     const T* src = nullptr;
     T* dst = nullptr;
     std::int32_t* indices = nullptr;  ///< null: not wanted
 
-    static AdaptiveMaxArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit AdaptiveMaxArguments(const Operands& o)
+        : BothTaps<T>(o.problem),
+          src_layout(o.source("src").image()),
+          dst_layout(o.result("dst").image()),
+          indices_layout(o.result("indices").image()),
+          src(o.source("src")),
+          dst(o.result("dst")),
+          indices(o.result("indices")) {}
 };
 
 /// The taps of a cell of diff_src are the results whose windows it is in.
 template <class T>
-struct AdaptiveMaxBackwardArguments {
-    AxisTaps<T> y, x;
+struct AdaptiveMaxBackwardArguments : BothTaps<T> {
     ImageLayout diff_dst_layout, indices_layout, diff_src_layout;
     const T* diff_dst = nullptr;
     const std::int32_t* indices = nullptr;
     T* diff_src = nullptr;
 
-    static AdaptiveMaxBackwardArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit AdaptiveMaxBackwardArguments(const Operands& o)
+        : BothTaps<T>(o.problem),
+          diff_dst_layout(o.source("diff_dst").image()),
+          indices_layout(o.source("indices").image()),
+          diff_src_layout(o.result("diff_src").image()),
+          diff_dst(o.source("diff_dst")),
+          indices(o.source("indices")),
+          diff_src(o.result("diff_src")) {}
 };
 
 /// channel_sums: dst[c] = the sum of src over everything but the channels (axis_of).
@@ -69,7 +92,11 @@ struct ChannelSumsArguments {
     Wide<T>* dst = nullptr;
     std::byte* workspace = nullptr;
 
-    static ChannelSumsArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit ChannelSumsArguments(const Operands& o)
+        : src_view(views_of(axis_of(o.problem), *o.source("src").type())[0]),
+          src(o.source("src")),
+          dst(o.result("dst")),
+          workspace(o.scratch()) {}
 };
 
 }  // namespace dtnn::kernels

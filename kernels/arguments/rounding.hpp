@@ -12,7 +12,8 @@ struct CastNarrowArguments {
     const Wide<T>* src = nullptr;
     T* dst = nullptr;
 
-    static CastNarrowArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit CastNarrowArguments(const Operands& o)
+        : count(o.source("src").elements()), src(o.source("src")), dst(o.result("dst")) {}
 };
 
 template <class T>
@@ -21,7 +22,8 @@ struct CastWideArguments {
     const T* src = nullptr;
     Wide<T>* dst = nullptr;
 
-    static CastWideArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit CastWideArguments(const Operands& o)
+        : count(o.source("src").elements()), src(o.source("src")), dst(o.result("dst")) {}
 };
 
 }  // namespace dtnn::kernels

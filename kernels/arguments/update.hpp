@@ -43,8 +43,6 @@
 
 namespace dtnn::kernels {
 
-class NamedOperands;
-
 /// The arguments that all updates have.
 template <class T>
 struct UpdateArguments {
@@ -57,12 +55,24 @@ struct UpdateArguments {
     const T* scale = nullptr;  ///< null: one
     T* new_weights = nullptr;
 
-    double rate() const;  ///< of this step
+    /// Of this step.
+    double rate() const { return double(*learning_rate) * learning_rate_scale; }
     bool skips() const { return may_skip && *scale != *scale; }
 
   protected:
-    /// Reads what is common.
-    void bind_common(const Problem&, const NamedOperands&);
+    explicit UpdateArguments(const Operands& o)
+        : count(o.source("weights").elements()),
+          learning_rate_scale(o.problem.real("learning_rate_scale", 1)),
+          weight_decay(o.problem.real("weight_decay")),
+          decoupled(o.problem.flag("decoupled_weight_decay")),
+          may_skip(o.problem.flag("skips")),
+          weights(o.source("weights")),
+          diff(o.source("diff")),
+          learning_rate(o.source("learning_rate")),
+          scale(o.source("scale")),
+          new_weights(o.result("weights")) {
+        if (const double limit = o.problem.real("clip_value", 0); limit > 0) clip_value = limit;
+    }
 };
 
 template <class T>
@@ -72,7 +82,12 @@ struct SgdUpdateArguments : UpdateArguments<T> {
     const T* velocity = nullptr;  ///< null: no momentum
     T* new_velocity = nullptr;
 
-    static SgdUpdateArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit SgdUpdateArguments(const Operands& o)
+        : UpdateArguments<T>(o),
+          momentum(o.problem.real("momentum")),
+          nesterov(o.problem.flag("nesterov")),
+          velocity(o.source("velocity")),
+          new_velocity(o.result("velocity")) {}
 };
 
 template <class T>
@@ -84,7 +99,18 @@ struct RmspropUpdateArguments : UpdateArguments<T> {
     const T* velocity = nullptr;      ///< null: no momentum
     T *new_second_moment = nullptr, *new_first_moment = nullptr, *new_velocity = nullptr;
 
-    static RmspropUpdateArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit RmspropUpdateArguments(const Operands& o)
+        : UpdateArguments<T>(o),
+          rho(o.problem.real("rho")),
+          epsilon(o.problem.real("epsilon")),
+          momentum(o.problem.real("momentum")),
+          epsilon_inside_root(o.problem.flag("epsilon_inside_root")),
+          second_moment(o.source("second_moment")),
+          first_moment(o.source("first_moment")),
+          velocity(o.source("velocity")),
+          new_second_moment(o.result("second_moment")),
+          new_first_moment(o.result("first_moment")),
+          new_velocity(o.result("velocity")) {}
 };
 
 /// adam and nadam.
@@ -101,7 +127,23 @@ struct AdamUpdateArguments : UpdateArguments<T> {
     T* new_momentum_product = nullptr;
     std::byte* workspace = nullptr;
 
-    static AdamUpdateArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit AdamUpdateArguments(const Operands& o)
+        : UpdateArguments<T>(o),
+          beta1(o.problem.real("beta1")),
+          beta2(o.problem.real("beta2")),
+          epsilon(o.problem.real("epsilon")),
+          momentum_decay(o.problem.op == "nadam_update" ? o.problem.real("momentum_decay") : 0),
+          epsilon_inside_root(o.problem.flag("epsilon_inside_root")),
+          update(o.source("update")),
+          first_moment(o.source("first_moment")),
+          second_moment(o.source("second_moment")),
+          largest_moment(o.source("largest_moment")),
+          momentum_product(o.source("momentum_product")),
+          new_first_moment(o.result("first_moment")),
+          new_second_moment(o.result("second_moment")),
+          new_largest_moment(o.result("largest_moment")),
+          new_momentum_product(o.result("momentum_product")),
+          workspace(o.scratch()) {}
 };
 
 /// The numbers of one step of adam or nadam, alike for all elements:
@@ -124,7 +166,14 @@ struct AdagradUpdateArguments : UpdateArguments<T> {
     const T* square_sum = nullptr;
     T* new_square_sum = nullptr;
 
-    static AdagradUpdateArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit AdagradUpdateArguments(const Operands& o)
+        : UpdateArguments<T>(o),
+          epsilon(o.problem.real("epsilon")),
+          learning_rate_decay(o.problem.real("learning_rate_decay")),
+          epsilon_inside_root(o.problem.flag("epsilon_inside_root")),
+          update(o.source("update")),
+          square_sum(o.source("square_sum")),
+          new_square_sum(o.result("square_sum")) {}
 };
 
 }  // namespace dtnn::kernels

@@ -14,10 +14,10 @@ struct Group {
 };
 
 /// Those of `axes` of more than one element, from the slowest to the fastest of the first tensor.
-std::vector<Group> groups_of(const std::vector<const TensorDesc*>& tensors,
+std::vector<Group> groups_of(const std::vector<const TensorType*>& tensors,
                              const std::vector<std::size_t>& axes) {
     std::vector<Dims> strides;
-    for (const TensorDesc* tensor : tensors)
+    for (const TensorType* tensor : tensors)
         strides.push_back(strides_of(*tensor));
     std::vector<std::size_t> order;
     for (const std::size_t axis : axes)
@@ -51,7 +51,7 @@ bool AxisView::is_dense() const {
 }
 
 std::optional<std::vector<AxisView>> axis_views(AxisRange range,
-                                                const std::vector<const TensorDesc*>& tensors) {
+                                                const std::vector<const TensorType*>& tensors) {
     const std::size_t rank = tensors[0]->dims.size();
     if (range.first >= rank || range.count > rank - range.first) return std::nullopt;
     const std::size_t end = range.first + range.count;
@@ -59,7 +59,7 @@ std::optional<std::vector<AxisView>> axis_views(AxisRange range,
     for (std::size_t axis = 0; axis < rank; ++axis)
         (axis < range.first || axis >= end ? others : along).push_back(axis);
     std::vector<AxisView> views;
-    for (const TensorDesc* tensor : tensors) {
+    for (const TensorType* tensor : tensors) {
         if (tensor->dims.size() != rank) return std::nullopt;
         for (const std::size_t axis : others)
             if (tensor->dims[axis] != tensors[0]->dims[axis]) return std::nullopt;
@@ -96,7 +96,7 @@ namespace {
 
 /// The axes with their strides, neighbours that lie as they are counted as one where there are more
 /// than `most` of them.
-std::vector<std::pair<std::int64_t, std::int64_t>> merged_axes(const TensorDesc& tensor,
+std::vector<std::pair<std::int64_t, std::int64_t>> merged_axes(const TensorType& tensor,
                                                                const std::vector<std::size_t>& axes,
                                                                std::size_t most) {
     const Dims strides = strides_of(tensor);
@@ -115,7 +115,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> merged_axes(const TensorDesc&
 
 }  // namespace
 
-std::optional<ImageLayout> merged_layout(const TensorDesc& tensor) {
+std::optional<ImageLayout> merged_layout(const TensorType& tensor) {
     std::vector<std::size_t> axes(tensor.dims.size());
     std::iota(axes.begin(), axes.end(), std::size_t{0});
     auto merged = merged_axes(tensor, axes, 4);
@@ -128,7 +128,7 @@ std::optional<ImageLayout> merged_layout(const TensorDesc& tensor) {
 namespace {
 
 /// Axes before `first`, none or one, stay alone in front.
-std::optional<ImageLayout> layout_by_channel(const TensorDesc& tensor, AxisRange axis,
+std::optional<ImageLayout> layout_by_channel(const TensorType& tensor, AxisRange axis,
                                              std::size_t first) {
     if (axis.first < first || axis.first >= tensor.dims.size()) return std::nullopt;
     const Dims strides = strides_of(tensor);
@@ -146,15 +146,15 @@ std::optional<ImageLayout> layout_by_channel(const TensorDesc& tensor, AxisRange
 
 }  // namespace
 
-std::optional<ImageLayout> channel_layout(const TensorDesc& tensor, AxisRange axis) {
+std::optional<ImageLayout> channel_layout(const TensorType& tensor, AxisRange axis) {
     return layout_by_channel(tensor, axis, 0);
 }
 
-std::optional<ImageLayout> sample_layout(const TensorDesc& tensor, AxisRange axis) {
+std::optional<ImageLayout> sample_layout(const TensorType& tensor, AxisRange axis) {
     return layout_by_channel(tensor, axis, 1);
 }
 
-TensorDesc with_axis(TensorDesc tensor, std::size_t axis) {
+TensorType with_axis(TensorType tensor, std::size_t axis) {
     tensor.dims.insert(tensor.dims.begin() + std::ptrdiff_t(axis), 1);
     if (tensor.order.empty()) return tensor;
     for (int& other : tensor.order)
@@ -171,7 +171,7 @@ AxisRange axis_of(const Problem& problem) {
     return {std::size_t(axis), 1};
 }
 
-AxisRange classes_of(const Problem& problem, const TensorDesc& matrix) {
+AxisRange classes_of(const Problem& problem, const TensorType& matrix) {
     if (problem.attributes.contains("axis")) return axis_of(problem);
     return {1, matrix.dims.size() - 1};
 }
@@ -183,7 +183,7 @@ AxisRange normalised_axes(const Problem& problem) {
     return {1, problem.text("axis") == "channels" ? 1 : rank - 1};
 }
 
-ClassRows class_rows(const Problem& problem, const TensorDesc& matrix) {
+ClassRows class_rows(const Problem& problem, const TensorType& matrix) {
     if (matrix.elements() == 0) return {};
     const AxisRange range = classes_of(problem, matrix);
     std::int64_t classes = 1;
@@ -192,8 +192,8 @@ ClassRows class_rows(const Problem& problem, const TensorDesc& matrix) {
     return {matrix.elements() / classes, classes};
 }
 
-bool is_stored_last(AxisRange axis, const TensorDesc& tensor) {
-    TensorDesc wanted{tensor.dtype, tensor.dims, {}};
+bool is_stored_last(AxisRange axis, const TensorType& tensor) {
+    TensorType wanted{tensor.dtype, tensor.dims, {}};
     for (std::size_t i = 0; i < tensor.dims.size(); ++i)
         if (i < axis.first || i >= axis.first + axis.count) wanted.order.push_back(int(i));
     for (std::size_t i = 0; i < axis.count; ++i)

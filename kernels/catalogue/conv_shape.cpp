@@ -4,34 +4,6 @@
 namespace dtnn::kernels {
 namespace {
 
-/// Operand indices of the three operators, conv2d's and dense's alike.
-enum class Direction { forward, backward_data, backward_weights };
-
-Direction direction_of(const Problem& problem) {
-    if (problem.op.ends_with("_backward_data")) return Direction::backward_data;
-    if (problem.op == "conv2d_transpose") return Direction::backward_data;
-    if (problem.op.ends_with("_backward_weights")) return Direction::backward_weights;
-    return Direction::forward;
-}
-
-struct Operands {
-    const TensorDesc* image = nullptr;    ///< src or diff_src
-    const TensorDesc* weights = nullptr;  ///< weights or diff_weights
-    const TensorDesc* result = nullptr;   ///< dst or diff_dst
-};
-
-Operands operands_of(const Problem& problem) {
-    switch (direction_of(problem)) {
-        case Direction::backward_data:
-            return {&problem.destinations[0], &problem.sources[1], &problem.sources[0]};
-        case Direction::backward_weights:
-            return {&problem.sources[0], &problem.destinations[0], &problem.sources[1]};
-        case Direction::forward:
-            break;
-    }
-    return {&problem.sources[0], &problem.sources[1], &problem.destinations[0]};
-}
-
 /// The order without the axes of size one, which may stand anywhere.
 std::vector<int> significant(const Dims& dims, const std::vector<int>& order) {
     std::vector<int> axes;
@@ -43,22 +15,33 @@ std::vector<int> significant(const Dims& dims, const std::vector<int>& order) {
 }
 
 /// Counts the weights of one filter among packed ones, [blocks, ..., filters of a block].
-std::int64_t products_of_a_filter(const TensorDesc& packed) {
+std::int64_t products_of_a_filter(const TensorType& packed) {
     std::int64_t count = 1;
     for (std::size_t i = 1; i + 1 < packed.dims.size(); ++i)
         count *= packed.dims[i];
     return count;
 }
 
-bool stored(const TensorDesc& desc, const std::vector<int>& order) {
+bool stored(const TensorType& desc, const std::vector<int>& order) {
     return desc.dims.size() == order.size() &&
            significant(desc.dims, desc.order) == significant(desc.dims, order);
 }
 
 }  // namespace
 
+ConvOperands conv_operands(const Problem& problem) {
+    const Operands o(problem);
+    const auto of = [&](const char* source, const char* result) {
+        const auto found = o.source(source);
+        return found ? found.type() : o.result(result).type();
+    };
+    if (problem.op == "conv2d_transpose")
+        return {o.result("dst").type(), o.source("weights").type(), o.source("src").type()};
+    return {of("src", "diff_src"), of("weights", "diff_weights"), of("diff_dst", "dst")};
+}
+
 ConvShape conv_shape(const Problem& problem) {
-    const Operands operands = operands_of(problem);
+    const ConvOperands operands = conv_operands(problem);
     ConvShape shape;
     shape.batch = operands.image->dims[0];
     shape.channels = operands.image->dims[1];
@@ -86,7 +69,7 @@ ConvShape conv_shape(const Problem& problem) {
 }
 
 ConvShape dense_shape(const Problem& problem) {
-    const Operands operands = operands_of(problem);
+    const ConvOperands operands = conv_operands(problem);
     ConvShape shape;
     shape.filters = operands.result->dims.back();
     shape.batch = shape.filters == 0 ? 0 : operands.result->elements() / shape.filters;
@@ -98,13 +81,13 @@ ConvShape dense_shape(const Problem& problem) {
 }
 
 bool channels_last(const Problem& problem) {
-    const Operands operands = operands_of(problem);
+    const ConvOperands operands = conv_operands(problem);
     return stored(*operands.image, {0, 2, 3, 1}) && stored(*operands.weights, {2, 3, 1, 0}) &&
            stored(*operands.result, {0, 2, 3, 1});
 }
 
 bool images_channels_last(const Problem& problem) {
-    const Operands operands = operands_of(problem);
+    const ConvOperands operands = conv_operands(problem);
     return stored(*operands.image, {0, 2, 3, 1}) && stored(*operands.result, {0, 2, 3, 1});
 }
 
@@ -125,7 +108,7 @@ void pack(ConvStrides& strides, const ConvShape& s, std::int64_t block) {
 }
 
 ConvStrides conv_strides(const Problem& problem) {
-    const auto of = [](const TensorDesc& desc) {
+    const auto of = [](const TensorType& desc) {
         ConvStrides::Axes strides{};
         std::int64_t step = 1;
         for (std::size_t i = desc.dims.size(); i-- > 0;) {
@@ -135,7 +118,7 @@ ConvStrides conv_strides(const Problem& problem) {
         }
         return strides;
     };
-    const Operands operands = operands_of(problem);
+    const ConvOperands operands = conv_operands(problem);
     ConvStrides strides;
     strides.image = of(*operands.image);
     strides.result = of(*operands.result);

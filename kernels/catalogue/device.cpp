@@ -15,7 +15,7 @@ namespace dtnn::kernels::predicates {
 Refused unless_images_and_filters_suit_device(const Problem& problem) {
     if (auto reason = unless_weights_are_plain(problem)) return reason;
     for (const auto* side : {&problem.sources, &problem.destinations}) {
-        for (const TensorDesc& tensor : *side)
+        for (const TensorType& tensor : *side)
             if (tensor.dims.size() == 4 && !is_channels_last(tensor))  // no list of a bias
                 return "an image or its filters are not stored channels last";
     }
@@ -27,7 +27,7 @@ Refused unless_images_and_filters_suit_device(const Problem& problem) {
 std::int64_t device_conv_sums(const Problem& problem) {
     const bool weights = problem.op.ends_with("_backward_weights");
     const int sums = problem.flag("statistics") ? 2 : weights && problem.flag("bias") ? 1 : 0;
-    const TensorDesc& result = weights ? problem.sources[1] : problem.destinations[0];
+    const TensorType& result = weights ? problem.sources[1] : problem.destinations[0];
     const bool dense = problem.op.starts_with("dense");
     const std::int64_t filters = dense ? result.dims.back() : result.dims[1];
     if (filters == 0) return 0;
@@ -40,7 +40,7 @@ std::int64_t device_conv_sums(const Problem& problem) {
 std::int64_t cudnn_workspace(const Problem& problem) {
     constexpr std::int64_t kMore = std::int64_t{1} << 20, kMost = std::int64_t{1} << 31;
     std::int64_t copies = kMore;
-    for (const TensorDesc* tensor :
+    for (const TensorType* tensor :
          {&problem.sources[0], &problem.sources[1], &problem.destinations[0]})
         copies += tensor->bytes();
     // Gradients of weights may come in 16 bits, and be widened by a kernel of our own.
@@ -115,12 +115,12 @@ std::int64_t norm_sums(std::int64_t samples, std::int64_t channels, std::int64_t
 }  // namespace
 
 std::int64_t device_norm(const Problem& problem) {
-    const TensorDesc& src = problem.sources[0];
+    const TensorType& src = problem.sources[0];
     return norm_sums(src.dims[0], src.dims[1], src.elements(), problem.integer("groups", 1));
 }
 
 std::int64_t device_layer_norm(const Problem& problem) {
-    const TensorDesc& src = problem.sources[0];
+    const TensorType& src = problem.sources[0];
     const AxisRange axes = normalised_axes(problem);
     if (problem.integers("axes").empty())
         return norm_sums(src.dims[0], src.dims[1], src.elements(), 1);

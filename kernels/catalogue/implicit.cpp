@@ -1,11 +1,10 @@
-/// Needs of the convolutions that pack the image into panels of BLIS's micro-kernels.
+/// Refusals and needs of the convolutions that pack the image into panels of BLIS's micro-kernels.
 
 #include "kernels/workspace/implicit.hpp"
 
 #include <algorithm>
 
 #include "kernels/catalogue/predicates.hpp"
-#include "kernels/workspace/im2row.hpp"
 
 namespace dtnn::kernels {
 namespace {
@@ -75,21 +74,9 @@ ImplicitOuterWorkspace::ImplicitOuterWorkspace(const ConvShape& shape, std::int6
 
 namespace predicates {
 
-// Times of both: kernels/README.md. More than the caches hold is better packed much at a time.
-Refused implicit_blis_slower_backward(const Problem& problem) {
-    constexpr std::int64_t kManyPixels = 8192;
-    const ConvShape s = conv_shape(problem);
-    if (is_own_rows(s) && s.pixels() >= kManyPixels)
-        return "`im2row_blis` multiplies such an image as it lies";
-    return std::nullopt;
-}
-
-Refused implicit_blis_slower(const Problem& problem) {
-    constexpr std::int64_t kFewChannels = 16;  // whose rows are many short copies
-    if (auto reason = implicit_blis_slower_backward(problem)) return reason;
-    if (problem.isa < Isa::avx512 && conv_shape(problem).channels >= kFewChannels)
-        return "with avx2 copied rows are multiplied faster";
-    return std::nullopt;
+Refused unless_rows_suit(const Problem& problem) {
+    if (auto reason = unless_convolution_is_channels_last(problem)) return reason;
+    return conv_shape(problem).groups == 1 ? std::nullopt : Refused("it has no groups");
 }
 
 std::int64_t conv2d_implicit_blis_workspace(const Problem& problem) {

@@ -5,7 +5,7 @@ namespace dtnn::kernels::predicates {
 namespace {
 
 /// Those with as many axes as the first source.
-Refused check(const Problem& problem, const std::vector<TensorDesc>& tensors, const char* side) {
+Refused check(const Problem& problem, const std::vector<TensorType>& tensors, const char* side) {
     for (std::size_t i = 0; i < tensors.size(); ++i) {
         if (tensors[i].dims.size() == problem.sources[0].dims.size() &&
             !is_stored_last(axis_of(problem), tensors[i])) {

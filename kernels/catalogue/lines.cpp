@@ -14,14 +14,14 @@ using Views = std::optional<std::vector<AxisView>>;
 /// All operands, those that lack the axis with one element along it.
 Views views_of_all(const Problem& problem) {
     const AxisRange axis = axis_of(problem);
-    std::vector<TensorDesc> tensors = problem.sources;
+    std::vector<TensorType> tensors = problem.sources;
     tensors.insert(tensors.end(), problem.destinations.begin(), problem.destinations.end());
     std::size_t rank = 0;
-    for (const TensorDesc& tensor : tensors)
+    for (const TensorType& tensor : tensors)
         rank = std::max(rank, tensor.dims.size());
     if (axis.first >= rank) return std::nullopt;
-    std::vector<const TensorDesc*> all;
-    for (TensorDesc& tensor : tensors) {
+    std::vector<const TensorType*> all;
+    for (TensorType& tensor : tensors) {
         if (tensor.dims.size() < rank) tensor = with_axis(tensor, axis.first);
         all.push_back(&tensor);
     }
@@ -30,7 +30,7 @@ Views views_of_all(const Problem& problem) {
 
 /// Views of all that layer_norm reads and writes beside parameters and statistics.
 Views views_of_normalised(const Problem& problem) {
-    std::vector<const TensorDesc*> tensors{&problem.sources[0]};
+    std::vector<const TensorType*> tensors{&problem.sources[0]};
     if (problem.op == "layer_norm_backward") tensors.push_back(&problem.sources[1]);
     tensors.push_back(&problem.destinations[0]);
     return axis_views(normalised_axes(problem), tensors);
@@ -69,11 +69,11 @@ Refused unless_axis_is_inside(const Problem& problem) {
 
 /// The source and what has its extents lie alike, each channel's numbers in runs of one length.
 Refused unless_channels_are_dense(const Problem& problem) {
-    const TensorDesc& first = problem.sources[0];
+    const TensorType& first = problem.sources[0];
     const Views views = axis_views(axis_of(problem), {&first});
     if (!views || !views->front().is_dense()) return "its channels lie in no runs of one length";
     for (const auto* side : {&problem.sources, &problem.destinations})
-        for (const TensorDesc& tensor : *side)
+        for (const TensorType& tensor : *side)
             if (tensor.dims == first.dims && !same_layout(tensor, first))
                 return "its operands are stored in different orders";
     return std::nullopt;

@@ -16,7 +16,7 @@ std::string text_of(const Dims& dims) {
     return text + "]";
 }
 
-void window(Rule& rule, const TensorDesc& image, const TensorDesc& result, std::int64_t height,
+void window(Rule& rule, const TensorType& image, const TensorType& result, std::int64_t height,
             std::int64_t width) {
     if (!rule.rank(image, 4, 4) || !rule.rank(result, 4, 4)) return;
     const auto stride = rule.values<2>("stride", 1, 1);
@@ -68,8 +68,8 @@ std::optional<std::string> operand_mistake(const Problem& problem) {
         if (op != problem.op) continue;
         try {
             operands::Rule rule(problem);
-            check(rule);
-            return rule.result();
+            if (!rule.broken()) check(rule);
+            return rule.mistake();
         } catch (const MissingAttribute& missing) {
             return missing.what();
         }

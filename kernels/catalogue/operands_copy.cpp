@@ -10,7 +10,7 @@ namespace dtnn::kernels::operands {
 namespace {
 
 /// `part` is places [begin, begin + its own) of `whole` along the axis.
-bool part_of(Rule& rule, const TensorDesc& part, const TensorDesc& whole, std::int64_t begin) {
+bool part_of(Rule& rule, const TensorType& part, const TensorType& whole, std::int64_t begin) {
     const AxisRange axis = axis_of(rule.problem());
     rule.type(whole, rule.problem().dtype);
     rule.type(part, rule.problem().dtype);
@@ -25,9 +25,8 @@ bool part_of(Rule& rule, const TensorDesc& part, const TensorDesc& whole, std::i
 }  // namespace
 
 void copy(Rule& rule) {
-    if (!rule.counts(1, 1)) return;
-    const TensorDesc& src = rule.problem().sources[0];
-    const TensorDesc& dst = rule.problem().destinations[0];
+    const TensorType& src = rule.first_source();
+    const TensorType& dst = rule.first_result();
     rule.elements(dst, src.elements());
     rule.type(src, rule.problem().dtype);
     // Different axes: one has all of the other's but the first in one, or both lie as they count.
@@ -42,10 +41,9 @@ void copy(Rule& rule) {
 
 /// The cut axis is stored last; the blocks come first, and the others keep their order.
 void pack_weights(Rule& rule) {
-    if (!rule.counts(1, 1)) return;
     const Problem& p = rule.problem();
-    const TensorDesc& src = p.sources[0];
-    const TensorDesc& dst = p.destinations[0];
+    const TensorType& src = rule.first_source();
+    const TensorType& dst = rule.first_result();
     const std::int64_t axis = p.integer("axis"), block = p.integer("block");
     const auto rank = std::int64_t(src.dims.size());
     rule.require(axis >= 0 && axis < rank && block >= 1 && block <= kWidestBlock,
@@ -60,30 +58,23 @@ void pack_weights(Rule& rule) {
     rule.require(stored_order(dst) == form.order, "its blocks are not stored one after the other");
 }
 
-void cast_narrow(Rule& rule) {
-    const Problem& p = rule.problem();
-    if (!rule.counts(1, 1)) return;
-    rule.shape(p.destinations[0], p.sources[0].dims);
-    rule.type(p.sources[0], wide_of(p.dtype));
-    rule.same_place(p.destinations[0], p.sources[0]);
-}
-
-void cast_wide(Rule& rule) {
-    const Problem& p = rule.problem();
-    if (!rule.counts(1, 1)) return;
-    rule.shape(p.destinations[0], p.sources[0].dims, wide_of(p.dtype));
-    rule.type(p.sources[0], p.dtype);
-    rule.same_place(p.destinations[0], p.sources[0]);
+/// cast_narrow and cast_wide.
+void cast(Rule& rule) {
+    const DType dtype = rule.problem().dtype;
+    const bool narrow = rule.problem().op == "cast_narrow";
+    const TensorType& src = rule.first_source();
+    rule.shape(rule.first_result(), src.dims, narrow ? dtype : wide_of(dtype));
+    rule.type(src, narrow ? wide_of(dtype) : dtype);
+    rule.same_place(rule.first_result(), src);
 }
 
 /// One side is an image [N,C,...], or has its channels along another axis, the other a row of them
 /// for each of its pixels.
 void pixel_rows(Rule& rule) {
-    if (!rule.counts(1, 1)) return;
     const Problem& p = rule.problem();
     const bool to_rows = p.op == "pixels_to_rows";
-    const TensorDesc& image = to_rows ? p.sources[0] : p.destinations[0];
-    const TensorDesc& rows = to_rows ? p.destinations[0] : p.sources[0];
+    const TensorType& image = to_rows ? rule.first_source() : rule.first_result();
+    const TensorType& rows = to_rows ? rule.first_result() : rule.first_source();
     const std::size_t channels = axis_of(p).first;
     rule.require(
         channels < image.dims.size() && image.dims.size() <= kMostCopyAxes && rows.dims.size() == 2,
@@ -97,28 +88,26 @@ void pixel_rows(Rule& rule) {
 
 void concat(Rule& rule) {
     const Problem& p = rule.problem();
-    if (!rule.counts(p.sources.size(), 1)) return;
     const std::size_t axis = axis_of(p).first;
     std::int64_t begin = 0;
-    for (const TensorDesc& source : p.sources) {
-        if (!part_of(rule, source, p.destinations[0], begin)) return;
+    for (const TensorType& source : p.sources) {
+        if (!part_of(rule, source, rule.first_result(), begin)) return;
         begin += source.dims[axis];
     }
-    rule.require(!p.sources.empty() && begin == p.destinations[0].dims[axis],
+    rule.require(!p.sources.empty() && begin == rule.first_result().dims[axis],
                  "its sources do not fill the destination");
     if (rule.broken()) return;
-    std::vector<const TensorDesc*> all{&p.destinations[0]};
-    for (const TensorDesc& source : p.sources)
+    std::vector<const TensorType*> all{&rule.first_result()};
+    for (const TensorType& source : p.sources)
         all.push_back(&source);
     rule.lines(axis_of(p), all);
 }
 
 void slice(Rule& rule) {
     const Problem& p = rule.problem();
-    if (!rule.counts(1, 1)) return;
     const bool backward = p.op.ends_with("_backward");
-    const TensorDesc& whole = backward ? p.destinations[0] : p.sources[0];
-    const TensorDesc& part = backward ? p.sources[0] : p.destinations[0];
+    const TensorType& whole = backward ? rule.first_result() : rule.first_source();
+    const TensorType& part = backward ? rule.first_source() : rule.first_result();
     const std::int64_t begin = p.integer("begin"), end = p.integer("end");
     if (!part_of(rule, part, whole, begin)) return;
     rule.require(begin < end && part.dims[axis_of(p).first] == end - begin,

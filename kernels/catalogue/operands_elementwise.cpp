@@ -7,13 +7,13 @@ namespace dtnn::kernels::operands {
 
 void dropout_apply(Rule& rule) {
     const Problem& p = rule.problem();
-    if (!rule.counts(2, 1)) return;
-    rule.require(!p.sources[0].dims.empty() && merged_layout(p.sources[0]),
-                 "an operand " + text_of(p.sources[0].dims) + " is stored in too many pieces");
-    rule.elements(p.sources[1], 2, DType::i64);
-    rule.type(p.sources[0], p.dtype);
-    rule.shape(p.destinations[0], p.sources[0].dims);
-    rule.same_place(p.destinations[0], p.sources[0]);
+    const TensorType& src = rule.first_source();
+    if (p.op == "spatial_dropout2d_apply" && !rule.rank(src, 4, 4)) return;
+    rule.require(!src.dims.empty() && merged_layout(src),
+                 "an operand " + text_of(src.dims) + " is stored in too many pieces");
+    rule.elements(rule.operand("position"), 2, DType::i64);
+    rule.type(src, p.dtype);
+    rule.alike(rule.first_result(), src);
     const double rate = p.real("rate");
     rule.require(rate >= 0 && rate <= 1, "its rate is not from 0 to 1");
 }
@@ -21,7 +21,7 @@ void dropout_apply(Rule& rule) {
 namespace {
 
 /// [N,C] or [N,C,1,1] of the image [N,C,H,W], in either case stored sample by sample.
-void gate(Rule& rule, const TensorDesc& tensor, const TensorDesc& image) {
+void gate(Rule& rule, const TensorType& tensor, const TensorType& image) {
     const std::size_t axis = axis_of(rule.problem()).first;
     rule.type(image, rule.problem().dtype);
     rule.require(sample_layout(image, axis_of(rule.problem())).has_value(),
@@ -41,18 +41,13 @@ void gate(Rule& rule, const TensorDesc& tensor, const TensorDesc& image) {
 }  // namespace
 
 void channel_scale(Rule& rule) {
-    const Problem& p = rule.problem();
-    if (!rule.counts(2, 1)) return;
-    gate(rule, p.sources[1], p.sources[0]);
-    rule.shape(p.destinations[0], p.sources[0].dims);
-    rule.same_place(p.destinations[0], p.sources[0]);
+    gate(rule, *rule.operand("gate"), rule.first_source());
+    rule.alike(rule.first_result(), rule.first_source());
 }
 
 void channel_scale_backward_gate(Rule& rule) {
-    const Problem& p = rule.problem();
-    if (!rule.counts(2, 1)) return;
-    gate(rule, p.destinations[0], p.sources[0]);
-    rule.shape(p.sources[1], p.sources[0].dims);
+    gate(rule, rule.first_result(), rule.first_source());
+    rule.shape(rule.operand("diff_dst"), rule.first_source().dims);
 }
 
 namespace {
@@ -90,7 +85,7 @@ void terms(Rule& rule, std::int64_t count) {
     if (rule.broken()) return;
     const std::vector<std::int64_t> numbers = numbers_by_channel(read, p);
     for (std::size_t i = 0; i < p.sources.size(); ++i) {
-        const TensorDesc& source = p.sources[i];
+        const TensorType& source = p.sources[i];
         if (numbers[i] == 0) {
             rule.elements(source, count);
             continue;
@@ -106,14 +101,14 @@ void terms(Rule& rule, std::int64_t count) {
 
 void elementwise(Rule& rule) {
     const Problem& p = rule.problem();
-    if (!rule.counts(p.sources.size(), 1)) return;
     rule.type(p.destinations[0], p.dtype);
     terms(rule, p.destinations[0].elements());
 }
 
 void elementwise_sums(Rule& rule) {
     const Problem& p = rule.problem();
-    if (!rule.counts(std::max<std::size_t>(p.sources.size(), 1), 1)) return;
+    rule.require(!p.sources.empty(), "it has no sources");
+    if (rule.broken()) return;
     rule.require(has_channels(p), "x0 has no channels");
     terms(rule, p.sources[0].elements());
     if (rule.broken()) return;
@@ -122,12 +117,12 @@ void elementwise_sums(Rule& rule) {
 
 void elementwise_mean(Rule& rule) {
     const Problem& p = rule.problem();
-    if (!rule.counts(std::max<std::size_t>(p.sources.size(), 1), 1)) return;
+    rule.require(!p.sources.empty(), "it has no sources");
+    if (rule.broken()) return;
     terms(rule, p.sources[0].elements());
-    for (const TensorDesc& source : p.sources) {
+    for (const TensorType& source : p.sources) {
         if (source.dims.size() == 1 && p.sources[0].dims.size() > 1) continue;  // by channel
-        rule.shape(source, p.sources[0].dims);
-        rule.same_place(source, p.sources[0]);
+        rule.alike(source, p.sources[0]);
     }
     rule.elements(p.destinations[0], 1, p.flag("sum") ? DType::f64 : p.dtype);
 }

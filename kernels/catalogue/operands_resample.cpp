@@ -8,8 +8,8 @@ namespace dtnn::kernels::operands {
 namespace {
 
 struct Sides {
-    const TensorDesc* source;  ///< of the forward operator
-    const TensorDesc* result;
+    const TensorType* source;  ///< of the forward operator
+    const TensorType* result;
 };
 
 Sides sides_of(const Problem& problem) {
@@ -19,7 +19,7 @@ Sides sides_of(const Problem& problem) {
 
 /// Both are images of the plan's type with something in them, alike in batch and channels.
 bool images(Rule& rule, const Sides& sides) {
-    for (const TensorDesc* tensor : {sides.source, sides.result}) {
+    for (const TensorType* tensor : {sides.source, sides.result}) {
         rule.type(*tensor, rule.problem().dtype);
         if (!rule.rank(*tensor, 4, 4)) return false;
         rule.require(tensor->elements() > 0, "an operand is empty");
@@ -41,7 +41,6 @@ void sized(Rule& rule, const Sides& sides) {
 }  // namespace
 
 void zero_pad2d(Rule& rule) {
-    if (!rule.counts(1, 1)) return;
     const Sides sides = sides_of(rule.problem());
     if (!images(rule, sides)) return;
     rule.require(!rule.problem().integers("padding").empty(), "it has no `padding`");
@@ -53,38 +52,25 @@ void zero_pad2d(Rule& rule) {
 }
 
 void upsample2d(Rule& rule) {
-    if (!rule.counts(1, 1)) return;
     const std::string mode = rule.problem().text("mode");
     rule.require(mode == "nearest" || mode == "bilinear", "it has no mode `" + mode + "`");
     sized(rule, sides_of(rule.problem()));
 }
 
-void adaptive_avg_pool2d(Rule& rule) {
-    if (rule.counts(1, 1)) sized(rule, sides_of(rule.problem()));
-}
-
-void adaptive_max_pool2d(Rule& rule) {
-    const Problem& p = rule.problem();
-    const bool indices = p.flag("indices");
-    if (!rule.counts(1, 1u + indices)) return;
-    sized(rule, sides_of(p));
-    if (indices) rule.shape(p.destinations[1], p.destinations[0].dims, DType::i32);
-}
-
-void adaptive_max_pool2d_backward(Rule& rule) {
-    const Problem& p = rule.problem();
-    if (!rule.counts(2, 1)) return;
-    sized(rule, sides_of(p));
-    rule.shape(p.sources[1], p.sources[0].dims, DType::i32);
+/// Of both kinds, and of their gradients.
+void adaptive_pool2d(Rule& rule) {
+    const Sides sides = sides_of(rule.problem());
+    sized(rule, sides);
+    rule.shape(rule.operand("indices"), sides.result->dims, DType::i32);
 }
 
 void channel_sums(Rule& rule) {
     const Problem& p = rule.problem();
-    if (!rule.counts(1, 1)) return;
-    rule.type(p.sources[0], p.dtype);
+    const TensorType& src = rule.first_source();
+    rule.type(src, p.dtype);
     const AxisRange axis = axis_of(p);
-    if (rule.broken() || !rule.lines(axis, {&p.sources[0]})) return;
-    rule.shape(p.destinations[0], {p.sources[0].dims[axis.first]}, wide_of(p.dtype));
+    if (rule.broken() || !rule.lines(axis, {&src})) return;
+    rule.shape(rule.first_result(), {src.dims[axis.first]}, wide_of(p.dtype));
 }
 
 }  // namespace dtnn::kernels::operands

@@ -7,13 +7,16 @@ namespace dtnn::kernels::operands {
 namespace {
 
 /// What layer_norm normalises: lines along axes of tensors of one shape.
-bool normalised_lines(Rule& rule, const std::vector<const TensorDesc*>& tensors) {
+bool normalised_lines(Rule& rule) {
     const Problem& p = rule.problem();
+    std::vector<const TensorType*> tensors;
+    for (const char* name : {"src", "dst", "diff_dst", "diff_src"})
+        if (const TensorType* tensor = rule.operand(name)) tensors.push_back(tensor);
     if (p.integers("axes").empty()) {
         const std::string axis = p.text("axis");
         rule.require(axis == "features" || axis == "channels", "it has no axis `" + axis + "`");
     }
-    for (const TensorDesc* tensor : tensors)
+    for (const TensorType* tensor : tensors)
         rule.shape(*tensor, tensors[0]->dims);
     const AxisRange range = normalised_axes(p);
     const std::vector<std::int64_t> axes = p.integers("axes");
@@ -24,9 +27,10 @@ bool normalised_lines(Rule& rule, const std::vector<const TensorDesc*>& tensors)
 
 /// gamma, beta and their gradients: one number for each place of a line, stored as lines of `src`
 /// are, with one element along the other axes or in one axis.
-void layer_norm_parameter(Rule& rule, const TensorDesc& src, const TensorDesc& parameter) {
+void layer_norm_parameter(Rule& rule, const TensorType& parameter) {
+    const TensorType& src = rule.first_source();
     const AxisRange range = normalised_axes(rule.problem());
-    TensorDesc line = src;
+    TensorType line = src;
     for (std::size_t axis = 0; axis < line.dims.size(); ++axis)
         if (axis < range.first || axis >= range.first + range.count) line.dims[axis] = 1;
     if (parameter.dims.size() == 1) {
@@ -38,12 +42,8 @@ void layer_norm_parameter(Rule& rule, const TensorDesc& src, const TensorDesc& p
     }
 }
 
-void layer_norm_statistics(Rule& rule, const TensorDesc& src, const TensorDesc& statistics) {
-    rule.shape(statistics, {views_of(normalised_axes(rule.problem()), src)[0].lines()});
-}
-
 /// Samples whose channels groups divide.
-bool divided(Rule& rule, const TensorDesc& image) {
+bool divided(Rule& rule, const TensorType& image) {
     rule.type(image, rule.problem().dtype);
     const AxisRange axis = axis_of(rule.problem());
     rule.require(sample_layout(image, axis).has_value(),
@@ -57,81 +57,37 @@ bool divided(Rule& rule, const TensorDesc& image) {
 
 }  // namespace
 
+/// Of the gradient, too.
 void layer_norm(Rule& rule) {
-    const Problem& p = rule.problem();
-    const bool affine = p.flag("affine"), statistics = p.flag("statistics");
-    if (!rule.counts(affine ? 3 : 1, statistics ? 3 : 1)) return;
-    const TensorDesc& src = p.sources[0];
-    if (!normalised_lines(rule, {&src, &p.destinations[0]})) return;
-    for (std::size_t i = 1; i < p.sources.size(); ++i)
-        layer_norm_parameter(rule, src, p.sources[i]);
-    for (std::size_t i = 1; i < p.destinations.size(); ++i)
-        layer_norm_statistics(rule, src, p.destinations[i]);
+    if (!normalised_lines(rule)) return;
+    const AxisRange axes = normalised_axes(rule.problem());
+    const std::int64_t lines = views_of(axes, rule.first_source())[0].lines();
+    for (const char* name : {"mean", "inverse_deviation"})
+        rule.shape(rule.operand(name), {lines});
+    for (const char* name : {"gamma", "beta", "diff_gamma", "diff_beta"})
+        if (const TensorType* parameter = rule.operand(name))
+            layer_norm_parameter(rule, *parameter);
 }
 
-void layer_norm_backward(Rule& rule) {
-    const Problem& p = rule.problem();
-    const bool affine = p.flag("affine");
-    if (!rule.counts(affine ? 5 : 4, affine ? 3 : 1)) return;
-    const TensorDesc& src = p.sources[0];
-    if (!normalised_lines(rule, {&src, &p.sources[1], &p.destinations[0]})) return;
-    for (const std::size_t i : {2u, 3u})
-        layer_norm_statistics(rule, src, p.sources[i]);
-    if (!affine) return;
-    for (const TensorDesc* parameter : {&p.sources[4], &p.destinations[1], &p.destinations[2]})
-        layer_norm_parameter(rule, src, *parameter);
-}
-
+/// Of the gradient, too.
 void group_norm(Rule& rule) {
-    const Problem& p = rule.problem();
-    const bool statistics = p.flag("statistics");
-    if (!rule.counts(p.flag("affine") ? 3 : 1, statistics ? 3 : 1)) return;
-    const TensorDesc& src = p.sources[0];
+    const TensorType& src = rule.first_source();
     if (!divided(rule, src)) return;
-    for (std::size_t i = 1; i < p.sources.size(); ++i)
-        rule.shape(p.sources[i], {src.dims[axis_of(p).first]});
-    rule.shape(p.destinations[0], src.dims);
-    for (std::size_t i = 1; i < p.destinations.size(); ++i)
-        rule.shape(p.destinations[i], {src.dims[0], p.integer("groups")});
-}
-
-void group_norm_backward(Rule& rule) {
-    const Problem& p = rule.problem();
-    const bool affine = p.flag("affine");
-    if (!rule.counts(affine ? 5 : 4, affine ? 3 : 1)) return;
-    const TensorDesc& src = p.sources[0];
-    if (!divided(rule, src)) return;
-    rule.shape(p.sources[1], src.dims);
-    for (const std::size_t i : {2u, 3u})
-        rule.shape(p.sources[i], {src.dims[0], p.integer("groups")});
-    rule.shape(p.destinations[0], src.dims);
-    if (!affine) return;
-    rule.shape(p.sources[4], {src.dims[axis_of(p).first]});
-    for (const std::size_t i : {1u, 2u})
-        rule.shape(p.destinations[i], {src.dims[axis_of(p).first]});
+    for (const char* name : {"dst", "diff_dst", "diff_src"})
+        rule.shape(rule.operand(name), src.dims);
+    for (const char* name : {"mean", "inverse_deviation"})
+        rule.shape(rule.operand(name), {src.dims[0], rule.problem().integer("groups")});
+    for (const char* name : {"gamma", "beta", "diff_gamma", "diff_beta"})
+        rule.shape(rule.operand(name), {src.dims[axis_of(rule.problem()).first]});
 }
 
 void local_response_norm(Rule& rule) {
-    const Problem& p = rule.problem();
-    if (!rule.counts(p.op.ends_with("_backward") ? 2 : 1, 1)) return;
-    if (!rule.rank(p.sources[0], 4, 4)) return;
-    for (const auto* tensors : {&p.sources, &p.destinations}) {
-        for (const TensorDesc& tensor : *tensors)
-            rule.shape(tensor, p.sources[0].dims);
-    }
-    const std::int64_t size = p.integer("size");
+    const TensorType& src = rule.first_source();
+    if (!rule.rank(src, 4, 4)) return;
+    for (const TensorType* tensor : rule.all())
+        rule.shape(tensor, src.dims);
+    const std::int64_t size = rule.problem().integer("size");
     rule.require(size >= 1 && size <= 1 << 20, "a window of " + std::to_string(size) + " channels");
-}
-
-void spatial_dropout2d_apply(Rule& rule) {
-    const Problem& p = rule.problem();
-    if (!rule.counts(2, 1) || !rule.rank(p.sources[0], 4, 4)) return;
-    rule.elements(p.sources[1], 2, DType::i64);
-    rule.type(p.sources[0], p.dtype);
-    rule.shape(p.destinations[0], p.sources[0].dims);
-    rule.same_place(p.destinations[0], p.sources[0]);
-    const double rate = p.real("rate");
-    rule.require(rate >= 0 && rate <= 1, "its rate is not from 0 to 1");
 }
 
 }  // namespace dtnn::kernels::operands

@@ -4,14 +4,14 @@
 
 namespace dtnn::kernels {
 
-std::vector<int> stored_order(const TensorDesc& tensor) {
+std::vector<int> stored_order(const TensorType& tensor) {
     if (!tensor.order.empty()) return tensor.order;
     std::vector<int> order(tensor.dims.size());
     std::iota(order.begin(), order.end(), 0);
     return order;
 }
 
-PackedForm packed_form(const TensorDesc& weights, std::int64_t axis, std::int64_t block) {
+PackedForm packed_form(const TensorType& weights, std::int64_t axis, std::int64_t block) {
     PackedForm form;
     const std::vector<int> stored = stored_order(weights);
     form.possible = stored.back() == int(axis);

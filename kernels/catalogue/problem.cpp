@@ -1,8 +1,9 @@
 #include "kernels/problem.hpp"
 
+#include <cassert>
 #include <utility>
 
-#include "kernels/layout.hpp"
+#include "kernels/operands.hpp"
 
 namespace dtnn::kernels {
 namespace {
@@ -13,17 +14,23 @@ const Value* find(const Attributes& attributes, const char* name) {
     return found == attributes.end() ? nullptr : std::get_if<Value>(&found->second);
 }
 
+const Signature& signature_of(const Problem& problem) {
+    const Signature* signature = find_signature(problem.op);
+    assert(signature != nullptr);
+    return *signature;
+}
+
 }  // namespace
 
 void Problem::set_dtype(DType floating) {
     dtype = floating;
     for (const auto* operands : {&sources, &destinations})
-        for (const TensorDesc& operand : *operands)
+        for (const TensorType& operand : *operands)
             if (is_reduced(operand.dtype)) dtype = operand.dtype;
 }
 
-Problem problem_of(std::string op, Attributes attributes, std::vector<TensorDesc> sources,
-                   std::vector<TensorDesc> destinations, const ProblemTarget& target) {
+Problem problem_of(std::string op, Attributes attributes, std::vector<TensorType> sources,
+                   std::vector<TensorType> destinations, const ProblemTarget& target) {
     Problem problem;
     problem.op = std::move(op);
     problem.sources = std::move(sources);
@@ -38,6 +45,10 @@ Problem problem_of(std::string op, Attributes attributes, std::vector<TensorDesc
 
 bool has_written_epilogue(const Problem& problem) {
     return problem.text("epilogue", "none") == "expression";
+}
+
+bool ends_in_relu(const Problem& problem) {
+    return problem.text("epilogue", "none") == "relu";
 }
 
 bool Problem::flag(const char* name) const {
@@ -87,7 +98,7 @@ std::vector<double> Problem::reals(const char* name) const {
     return value != nullptr ? *value : std::vector<double>{};
 }
 
-ImageLayout image_layout(const TensorDesc& tensor) {
+ImageLayout image_layout(const TensorType& tensor) {
     const Dims strides = strides_of(tensor);
     const std::size_t rank = tensor.dims.size();
     ImageLayout image;
@@ -96,6 +107,50 @@ ImageLayout image_layout(const TensorDesc& tensor) {
     if (rank > 2) image.height = tensor.dims[2], image.row_stride = strides[2];
     if (rank > 3) image.width = tensor.dims[3], image.column_stride = strides[3];
     return image;
+}
+
+Operands::Operands(const Problem& of, Sources sources, Destinations destinations, Workspace scratch)
+    : problem(of),
+      workspace(scratch),
+      sources_(sources),
+      destinations_(destinations),
+      present_sources_(signature_of(of).sources, of.attributes),
+      present_results_(signature_of(of).destinations, of.attributes) {}
+
+Operands::Source Operands::source_at(std::size_t place) const {
+    return {problem, problem.sources[place], sources_.empty() ? nullptr : sources_[place]};
+}
+
+Operands::Result Operands::result_at(std::size_t place) const {
+    return {problem, problem.destinations[place],
+            destinations_.empty() ? nullptr : destinations_[place]};
+}
+
+Operands::Source Operands::source(std::string_view name, std::string_view or_name) const {
+    const std::size_t count = problem.sources.size();
+    if (const auto place = present_sources_.place_of(name, count)) return source_at(*place);
+    return or_name.empty() ? Source() : source(or_name);
+}
+
+Operands::Result Operands::result(std::string_view name, std::string_view or_name) const {
+    const std::size_t count = problem.destinations.size();
+    if (const auto place = present_results_.place_of(name, count)) return result_at(*place);
+    return or_name.empty() ? Result() : result(or_name);
+}
+
+Sources Operands::repeated() const {
+    return sources_.first(sources_.size() + 1 - present_sources_.list().size());
+}
+
+std::optional<std::string> Operands::mistake() const {
+    const auto check = [](const PresentOperands& wanted, std::size_t found,
+                          const char* what) -> std::optional<std::string> {
+        if (wanted.fit(found)) return std::nullopt;
+        return "it has " + std::to_string(found) + " " + what + ", not " +
+               std::to_string(wanted.list().size());
+    };
+    if (auto few = check(present_sources_, problem.sources.size(), "sources")) return few;
+    return check(present_results_, problem.destinations.size(), "destinations");
 }
 
 }  // namespace dtnn::kernels

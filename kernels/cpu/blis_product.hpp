@@ -12,8 +12,7 @@
 namespace dtnn::kernels::DTNN_ISA {
 namespace {
 
-/// c[m,n] = a[m,k] * b[k,n], or, with `adds`, c + that. A matrix is a pointer and the elements
-/// between its rows and columns.
+/// c[m,n] = a[m,k] * b[k,n]. A matrix is a pointer and the elements between its rows and columns.
 template <class T>
 struct Product {
     struct Matrix {
@@ -24,7 +23,6 @@ struct Product {
     Matrix a, b;
     T* c;
     std::int64_t c_row;
-    bool adds = false;
 };
 
 /// The settings are written out, because blis.h's functions for them are inline and would be one
@@ -35,13 +33,12 @@ void multiply(const Product<T>& p, bool packed) {
     rntm_t settings = BLIS_RNTM_INITIALIZER;
     settings.num_threads = 1;
     settings.l3_sup = !packed;
-    T one = 1;
-    T kept = p.adds ? 1 : 0;
+    T one = 1, zero = 0;
     auto* context = static_cast<cntx_t*>(blis_kernels(kVectorBytes, sizeof(T) == 8).context);
     const auto run = [&](auto function) {
         function(BLIS_NO_TRANSPOSE, BLIS_NO_TRANSPOSE, p.m, p.n, p.k, &one,
                  const_cast<T*>(p.a.data), p.a.row, p.a.column, const_cast<T*>(p.b.data), p.b.row,
-                 p.b.column, &kept, p.c, p.c_row, inc_t{1}, context, &settings);
+                 p.b.column, &zero, p.c, p.c_row, inc_t{1}, context, &settings);
     };
     if constexpr (sizeof(T) == sizeof(float)) {
         run(bli_sgemm_ex);

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/arguments/dense.hpp"
+#include "kernels/arguments/conv2d.hpp"
 #include "kernels/cpu/blis_product.hpp"
 #include "kernels/cpu/product_ends.hpp"
 #include "kernels/thread_team.hpp"

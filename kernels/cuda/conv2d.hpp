@@ -2,7 +2,7 @@
 /// Convolutions of our own, as their definition reads (conv2d.cu): for operands that lie in any
 /// order and shapes of any extent, 0 too. A dense product is the convolution of one-pixel images.
 
-#include "kernels/arguments/conv2d_transpose.hpp"
+#include "kernels/arguments/conv2d.hpp"
 #include "kernels/cuda/launch.hpp"
 
 namespace dtnn::kernels::cuda {

@@ -34,19 +34,9 @@ class BoundFunction final : public BoundDeviceKernel {
     Kept kept_;
 };
 
-struct Operands {
-    const Problem& problem;
-    Sources sources;
-    Destinations destinations;
-    Workspace workspace;
-};
-
 template <class Arguments, Function<Arguments> function>
 std::unique_ptr<BoundDeviceKernel> bind_function(const Operands& operands) {
-    return std::make_unique<BoundFunction<Arguments>>(
-        Arguments::bind(operands.problem, operands.sources, operands.destinations,
-                        operands.workspace),
-        function);
+    return std::make_unique<BoundFunction<Arguments>>(Arguments(operands), function);
 }
 
 using Binder = std::unique_ptr<BoundDeviceKernel> (*)(const Operands&);
@@ -110,7 +100,8 @@ std::unique_ptr<BoundDeviceKernel> bind(const KernelInfo& kernel, const Problem&
     if (&kernel < all.data() || &kernel >= all.data() + all.size()) return nullptr;
     const Entry& entry = kEntries[&kernel - all.data()];
     const Binder binder = entry.of(problem.dtype);
-    return binder == nullptr ? nullptr : binder({problem, sources, destinations, workspace});
+    return binder == nullptr ? nullptr
+                             : binder(Operands(problem, sources, destinations, workspace));
 }
 
 }  // namespace dtnn::kernels::cuda

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 
-#include "kernels/arguments/conv2d_transpose.hpp"
-#include "kernels/arguments/dense.hpp"
 #include "kernels/reduced.hpp"
 #include "kernels/thread_team.hpp"
 

@@ -48,19 +48,19 @@ std::size_t rounded(std::int64_t bytes) {
 std::unique_ptr<Operands> make_operands(const kernels::Problem& problem, std::int64_t workspace) {
     std::size_t bytes = rounded(workspace);
     for (const auto* list : {&problem.sources, &problem.destinations})
-        for (const kernels::TensorDesc& tensor : *list)
+        for (const TensorType& tensor : *list)
             bytes += rounded(tensor.bytes());
     auto operands = std::make_unique<Operands>();
     operands->memory = Arena(std::int64_t(bytes), "what is measured of " + problem.op);
     std::byte* next = operands->memory.data();
-    for (const kernels::TensorDesc& tensor : problem.sources) {
+    for (const TensorType& tensor : problem.sources) {
         const std::span<std::byte> place(next, std::size_t(tensor.bytes()));
         if (tensor.dtype == DType::f32) fill<float>(place);
         if (tensor.dtype == DType::f64) fill<double>(place);
         operands->sources.push_back(next);
         next += rounded(tensor.bytes());
     }
-    for (const kernels::TensorDesc& tensor : problem.destinations) {
+    for (const TensorType& tensor : problem.destinations) {
         operands->destinations.push_back(next);
         next += rounded(tensor.bytes());
     }

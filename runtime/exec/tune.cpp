@@ -15,7 +15,7 @@ namespace {
 /// No library proposes more that are worth a try.
 constexpr int kMostEngines = 16;
 
-bool same(const std::vector<kernels::TensorDesc>& a, const std::vector<kernels::TensorDesc>& b) {
+bool same(const std::vector<TensorType>& a, const std::vector<TensorType>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
         return std::tie(x.dtype, x.dims, x.order) == std::tie(y.dtype, y.dims, y.order);
     });

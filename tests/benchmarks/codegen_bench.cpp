@@ -177,8 +177,8 @@ class Bench {
         problem.op = "adam_update";
         problem.isa = host_isa();
         problem.threads = team_.size();
-        const TensorDesc all{DType::f32, {elements_}, {}}, one{DType::f32, {}, {}};
-        const TensorDesc count{DType::i64, {}, {}};
+        const TensorType all{DType::f32, {elements_}, {}}, one{DType::f32, {}, {}};
+        const TensorType count{DType::i64, {}, {}};
         problem.sources = {all, all, one, count, all, all};
         problem.destinations = {all, all, all};
         problem.attributes = {

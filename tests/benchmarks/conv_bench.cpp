@@ -176,10 +176,10 @@ double time_kernel(const KernelInfo& kernel, const Problem& problem, ThreadTeam&
     std::vector<std::unique_ptr<Memory>> memory;
     std::vector<const void*> sources;
     std::vector<void*> destinations;
-    for (const TensorDesc& desc : problem.sources) {
+    for (const TensorType& desc : problem.sources) {
         sources.push_back(memory.emplace_back(std::make_unique<Memory>(desc.bytes()))->data);
     }
-    for (const TensorDesc& desc : problem.destinations) {
+    for (const TensorType& desc : problem.destinations) {
         destinations.push_back(memory.emplace_back(std::make_unique<Memory>(desc.bytes()))->data);
     }
     Memory workspace(workspace_bytes(kernel, problem));
@@ -213,20 +213,20 @@ std::vector<Problem> problems(const Layer& layer, int threads) {
     const bool dense = layer.kernel == 0;
     const std::int64_t out =
         dense ? 1 : (layer.size + 2 * layer.padding - layer.kernel) / layer.stride + 1;
-    const TensorDesc src =
+    const TensorType src =
         dense
-            ? TensorDesc{DType::f32, {layer.batch, layer.channels}, {}}
-            : TensorDesc{DType::f32, {layer.batch, layer.channels, layer.size, layer.size}, image};
-    const TensorDesc dst =
-        dense ? TensorDesc{DType::f32, {layer.batch, layer.filters}, {}}
-              : TensorDesc{DType::f32, {layer.batch, layer.filters, out, out}, image};
-    const TensorDesc weights =
+            ? TensorType{DType::f32, {layer.batch, layer.channels}, {}}
+            : TensorType{DType::f32, {layer.batch, layer.channels, layer.size, layer.size}, image};
+    const TensorType dst =
+        dense ? TensorType{DType::f32, {layer.batch, layer.filters}, {}}
+              : TensorType{DType::f32, {layer.batch, layer.filters, out, out}, image};
+    const TensorType weights =
         dense
-            ? TensorDesc{DType::f32, {layer.channels, layer.filters}, {}}
-            : TensorDesc{DType::f32,
+            ? TensorType{DType::f32, {layer.channels, layer.filters}, {}}
+            : TensorType{DType::f32,
                          {layer.filters, layer.channels / layer.groups, layer.kernel, layer.kernel},
                          {2, 3, 1, 0}};
-    const TensorDesc bias{DType::f32, {layer.filters}, {}};
+    const TensorType bias{DType::f32, {layer.filters}, {}};
     const std::string op = dense ? "dense" : "conv2d";
     // Behind batch norm there is no bias.
     const std::string model = layer.model;

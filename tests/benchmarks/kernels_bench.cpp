@@ -24,15 +24,15 @@ struct Item {
     Problem problem;
 };
 
-TensorDesc image(Dims dims, DType dtype = DType::f32) {
-    TensorDesc tensor{dtype, std::move(dims), {}};
+TensorType image(Dims dims, DType dtype = DType::f32) {
+    TensorType tensor{dtype, std::move(dims), {}};
     if (tensor.dims.size() == 4) tensor.order = {0, 2, 3, 1};
     return tensor;
 }
-TensorDesc plain(Dims dims, DType dtype = DType::f32) {
+TensorType plain(Dims dims, DType dtype = DType::f32) {
     return {dtype, std::move(dims), {}};
 }
-TensorDesc filters(Dims dims) {
+TensorType filters(Dims dims) {
     return {DType::f32, std::move(dims), {2, 3, 1, 0}};
 }
 
@@ -58,7 +58,7 @@ void add_convolutions(std::vector<Item>& items) {
                                     {"kernel", Pair{s.kernel, s.kernel}},
                                     {"source_shape", src},
                                     {"epilogue", std::string("none")}};
-        const auto add = [&](const char* op, std::vector<TensorDesc> from, TensorDesc to) {
+        const auto add = [&](const char* op, std::vector<TensorType> from, TensorType to) {
             items.push_back(
                 {s.name, {op, DType::f32, std::move(from), {std::move(to)}, attributes}});
         };
@@ -69,8 +69,8 @@ void add_convolutions(std::vector<Item>& items) {
     for (const auto& [name, inputs, units] :
          {std::tuple{"simplecnn", std::int64_t(1568), std::int64_t(128)},
           std::tuple{"vgg", std::int64_t(512), std::int64_t(512)}}) {
-        const TensorDesc src = plain({64, inputs}), dst = plain({64, units});
-        const TensorDesc weights = plain({inputs, units});
+        const TensorType src = plain({64, inputs}), dst = plain({64, units});
+        const TensorType weights = plain({inputs, units});
         const Attributes attributes{{"epilogue", std::string("none")},
                                     {"source_shape", src.dims},
                                     {"weights_shape", weights.dims}};
@@ -85,16 +85,16 @@ void add_convolutions(std::vector<Item>& items) {
 void add_images(std::vector<Item>& items) {
     for (const Dims& dims : {Dims{64, 8, 28, 28}, Dims{64, 64, 32, 32}, Dims{64, 512, 4, 4}}) {
         const std::string name = "c" + std::to_string(dims[1]);
-        const TensorDesc src = image(dims), flat = plain({src.elements()});
+        const TensorType src = image(dims), flat = plain({src.elements()});
         const Dims half{dims[0], dims[1], dims[2] / 2, dims[3] / 2};
-        const TensorDesc dst = image(half), indices = image(half, DType::u8);
-        const TensorDesc channel = plain({dims[1]}), pixel = image({dims[0], dims[1], 1, 1});
-        const TensorDesc mask = plain({(src.elements() + 7) / 8}, DType::u8);
+        const TensorType dst = image(half), indices = image(half, DType::u8);
+        const TensorType channel = plain({dims[1]}), pixel = image({dims[0], dims[1], 1, 1});
+        const TensorType mask = plain({(src.elements() + 7) / 8}, DType::u8);
         const Attributes pool{
             {"kernel", Pair{2, 2}},   {"stride", Pair{2, 2}}, {"padding", Pair{0, 0, 0, 0}},
             {"dilation", Pair{1, 1}}, {"indices", true},      {"source_shape", dims}};
-        const auto add = [&](const char* op, std::vector<TensorDesc> from,
-                             std::vector<TensorDesc> to, Attributes attributes = {}) {
+        const auto add = [&](const char* op, std::vector<TensorType> from,
+                             std::vector<TensorType> to, Attributes attributes = {}) {
             items.push_back(
                 {name, {op, DType::f32, std::move(from), std::move(to), std::move(attributes)}});
         };
@@ -124,9 +124,9 @@ void add_images(std::vector<Item>& items) {
             {src, channel, channel}, relu);
         add("batch_norm_inference", {src, channel, channel, channel, channel}, {src},
             {{"epsilon", 1e-5}, {"epilogue", std::string("relu")}});
-        const TensorDesc number = image({1, dims[1], dims[2], dims[3]});
-        const TensorDesc sample = plain({dims[0]}), group = plain({dims[0], 8});
-        const TensorDesc every_pixel = plain({dims[0] * dims[2] * dims[3]});
+        const TensorType number = image({1, dims[1], dims[2], dims[3]});
+        const TensorType sample = plain({dims[0]}), group = plain({dims[0], 8});
+        const TensorType every_pixel = plain({dims[0] * dims[2] * dims[3]});
         Attributes samples{{"epsilon", 1e-5}, {"affine", true}, {"statistics", true}};
         Attributes pixels = samples, groups = samples;
         samples["axis"] = std::string("features");
@@ -147,12 +147,12 @@ void add_images(std::vector<Item>& items) {
         add("local_response_norm_backward", {src, src}, {src}, response);
         add("reorder", {plain(dims)}, {src});
         add("concat", {dst, dst}, {image({half[0], 2 * half[1], half[2], half[3]})});
-        const TensorDesc twice = image({dims[0], dims[1], 2 * dims[2], 2 * dims[3]});
+        const TensorType twice = image({dims[0], dims[1], 2 * dims[2], 2 * dims[3]});
         Attributes size{{"size", Pair{twice.dims[2], twice.dims[3]}}};
         size["mode"] = std::string("bilinear");
         add("upsample2d", {src}, {twice}, size);
         add("upsample2d_backward", {twice}, {src}, size);
-        const TensorDesc uneven = image({dims[0], dims[1], dims[2] / 2 + 1, dims[3] / 2 + 1});
+        const TensorType uneven = image({dims[0], dims[1], dims[2] / 2 + 1, dims[3] / 2 + 1});
         const Attributes windows{{"size", Pair{uneven.dims[2], uneven.dims[3]}}};
         add("adaptive_avg_pool2d", {src}, {uneven}, windows);
         add("adaptive_avg_pool2d_backward", {uneven}, {src}, windows);
@@ -165,7 +165,7 @@ void add_images(std::vector<Item>& items) {
 }
 
 void add_rows(std::vector<Item>& items) {
-    const TensorDesc scores = plain({64, 10}), labels = plain({64}, DType::i32), one = plain({});
+    const TensorType scores = plain({64, 10}), labels = plain({64}, DType::i32), one = plain({});
     items.push_back({"64x10", {"softmax", DType::f32, {scores}, {scores}, {}}});
     items.push_back(
         {"64x10", {"softmax_cross_entropy", DType::f32, {scores, labels}, {one, scores}, {}}});
@@ -174,7 +174,7 @@ void add_rows(std::vector<Item>& items) {
     items.push_back({"64x10", {"log_softmax", DType::f32, {scores}, {scores}, {}}});
     items.push_back(
         {"64x10", {"log_softmax_backward", DType::f32, {scores, scores}, {scores}, {}}});
-    const TensorDesc sum = plain({}, DType::f64);
+    const TensorType sum = plain({}, DType::f64);
     items.push_back({"64x10", {"categorical_accuracy", DType::f32, {scores, labels}, {sum}, {}}});
     items.push_back(
         {"64x10", {"class_pairs", DType::f32, {scores, labels}, {plain({64, 2}, DType::i32)}, {}}});
@@ -185,16 +185,16 @@ void add_rows(std::vector<Item>& items) {
                       {one},
                       {{"expression", std::string("x0 x1 sub x0 x1 sub mul")}}}});
     for (const std::int64_t count : {200000, 15000000}) {
-        const TensorDesc w = plain({count});
+        const TensorType w = plain({count});
         items.push_back({std::to_string(count),
                          {"sgd_update",
                           DType::f32,
                           {w, w, one, w},
                           {w, w},
                           {{"momentum", 0.9}, {"weight_decay", 0.0}}}});
-        const TensorDesc update = plain({}, DType::i64);
-        const auto add = [&](const char* op, std::vector<TensorDesc> sources,
-                             std::vector<TensorDesc> results, Attributes attributes = {}) {
+        const TensorType update = plain({}, DType::i64);
+        const auto add = [&](const char* op, std::vector<TensorType> sources,
+                             std::vector<TensorType> results, Attributes attributes = {}) {
             items.push_back(
                 {std::to_string(count),
                  {op, DType::f32, std::move(sources), std::move(results), std::move(attributes)}});
@@ -241,7 +241,7 @@ void time(benchmark::State& state, const KernelInfo& kernel, const Problem& prob
     std::vector<const void*> sources;
     std::vector<void*> destinations;
     std::int64_t bytes = 0;
-    for (const TensorDesc& tensor : problem.sources) {
+    for (const TensorType& tensor : problem.sources) {
         blocks.push_back(block_of(tensor.bytes()));
         bytes += tensor.bytes();
         sources.push_back(blocks.back().get());
@@ -251,7 +251,7 @@ void time(benchmark::State& state, const KernelInfo& kernel, const Problem& prob
             numbers[i] = float(i * 7919 % 1000) / 500.0f - 1.0f;
         }
     }
-    for (const TensorDesc& tensor : problem.destinations) {
+    for (const TensorType& tensor : problem.destinations) {
         blocks.push_back(block_of(tensor.bytes()));
         bytes += tensor.bytes();
         destinations.push_back(blocks.back().get());

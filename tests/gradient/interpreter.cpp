@@ -15,8 +15,8 @@ using compiler::Node;
 
 namespace {
 
-kernels::TensorDesc describe(const Type& type) {
-    kernels::TensorDesc desc;
+TensorType describe(const Type& type) {
+    TensorType desc;
     // The two enumerations are one list.
     desc.dtype = static_cast<DType>(type.dtype);
     desc.dims = type.dims;

@@ -8,7 +8,7 @@ namespace dtnn::kernels::conformance {
 
 std::vector<Along> tensors_along_axes() {
     std::vector<Along> list;
-    const auto add = [&](const TensorDesc& tensor, std::initializer_list<std::int64_t> axes) {
+    const auto add = [&](const TensorType& tensor, std::initializer_list<std::int64_t> axes) {
         for (const std::int64_t axis : axes)
             list.push_back({tensor, axis});
     };
@@ -26,8 +26,8 @@ std::vector<Along> tensors_along_axes() {
     return list;
 }
 
-TensorDesc without(const Along& along) {
-    TensorDesc result = along.tensor;
+TensorType without(const Along& along) {
+    TensorType result = along.tensor;
     result.dims.erase(result.dims.begin() + std::ptrdiff_t(along.axis));
     std::erase(result.order, int(along.axis));
     for (int& axis : result.order)
@@ -42,7 +42,7 @@ void add_axes(std::vector<Case>& cases, const char* op, std::size_t sources,
               const std::function<void(Buffer&)>& prepare, double f32_tolerance) {
     for (const Along& along : tensors_along_axes()) {
         Case item;
-        item.problem = problem(op, std::vector<TensorDesc>(sources, along.tensor), {along.tensor},
+        item.problem = problem(op, std::vector<TensorType>(sources, along.tensor), {along.tensor},
                                {{"axis", along.axis}});
         item.f32_tolerance = f32_tolerance;
         item.f64_tolerance = 1e-14;
@@ -140,8 +140,8 @@ GRID(softmax_backward) {
 namespace {
 
 /// The tensor with another extent along its axis.
-TensorDesc with_extent(const Along& along, std::int64_t extent) {
-    TensorDesc result = along.tensor;
+TensorType with_extent(const Along& along, std::int64_t extent) {
+    TensorType result = along.tensor;
     result.dims[std::size_t(along.axis)] = extent;
     return result;
 }
@@ -176,8 +176,8 @@ std::vector<Case> slices(bool backward) {
         Attributes attributes = range.attributes();
         if (backward) attributes["source_shape"] = range.dims;
         for (const auto& stored : {tensor, row_major}) {
-            const TensorDesc whole = stored(range.dims, DType::f32);
-            const TensorDesc part = stored(range.part(), DType::f32);
+            const TensorType whole = stored(range.dims, DType::f32);
+            const TensorType part = stored(range.part(), DType::f32);
             cases.push_back({.problem = backward
                                             ? problem("slice_backward", {part}, {whole}, attributes)
                                             : problem("slice", {whole}, {part}, attributes)});
@@ -188,7 +188,7 @@ std::vector<Case> slices(bool backward) {
         for (const auto& [begin, end] : std::vector<std::pair<std::int64_t, std::int64_t>>{
                  {0, extent}, {extent - 1, extent}, {extent / 3, (extent + 1) / 2}}) {
             if (begin >= end) continue;
-            const TensorDesc part = with_extent(along, end - begin);
+            const TensorType part = with_extent(along, end - begin);
             Attributes attributes{{"axis", along.axis}, {"begin", begin}, {"end", end}};
             if (backward) attributes["source_shape"] = along.tensor.dims;
             cases.push_back(
@@ -213,7 +213,7 @@ GRID(concat) {
     for (const std::vector<std::int64_t>& channels :
          std::vector<std::vector<std::int64_t>>{{1}, {3, 5}, {16, 16}, {1, 2, 3, 4}, {64, 17}}) {
         std::int64_t sum = 0;
-        std::vector<TensorDesc> images, rows, plain;
+        std::vector<TensorType> images, rows, plain;
         for (const std::int64_t count : channels) {
             images.push_back(tensor({2, count, 3, 5}));
             plain.push_back(row_major({2, count, 3, 5}));
@@ -224,7 +224,7 @@ GRID(concat) {
         cases.push_back({.problem = problem("concat", plain, {row_major({2, sum, 3, 5})})});
         cases.push_back({.problem = problem("concat", rows, {row_major({7, sum})})});
         for (const Along& along : tensors_along_axes()) {
-            std::vector<TensorDesc> parts;
+            std::vector<TensorType> parts;
             for (const std::int64_t count : channels)
                 parts.push_back(with_extent(along, count));
             cases.push_back({.problem = problem("concat", parts, {with_extent(along, sum)},

@@ -7,7 +7,7 @@ namespace dtnn::kernels::conformance {
 namespace {
 
 struct Shape {
-    TensorDesc tensor;
+    TensorType tensor;
     std::int64_t axis = 1;
     bool far = true;  ///< numbers that are far from zero mean still differ
 
@@ -43,20 +43,20 @@ Case along(Case item, const Shape& shape) {
     return item;
 }
 
-TensorDesc per_channel(const Shape& shape) {
+TensorType per_channel(const Shape& shape) {
     return row_major({shape.channels()});
 }
 
 /// The mean is double in every type.
-TensorDesc mean_of(const Shape& shape) {
+TensorType mean_of(const Shape& shape) {
     return row_major({shape.channels()}, DType::f64);
 }
 
-TensorDesc mask_of(const Shape& shape) {
+TensorType mask_of(const Shape& shape) {
     return row_major({(shape.tensor.elements() + 7) / 8}, DType::u8);
 }
 
-TensorDesc rank_sums(const Shape& shape) {
+TensorType rank_sums(const Shape& shape) {
     return row_major({2 * shape.channels() + 1}, DType::f64);
 }
 
@@ -75,14 +75,14 @@ GRID(batch_norm_training) {
     std::vector<Case> cases;
     for (const Shape& shape : shapes()) {
         for (const Variant& variant : kVariants) {
-            const TensorDesc image = shape.tensor, channel = per_channel(shape);
-            std::vector<TensorDesc> sources{image, channel, channel, channel, channel};
+            const TensorType image = shape.tensor, channel = per_channel(shape);
+            std::vector<TensorType> sources{image, channel, channel, channel, channel};
             if (variant.statistics)
                 sources.push_back(variant.synchronised
                                       ? rank_sums(shape)
                                       : row_major({3, shape.channels()}, DType::f64));
             if (variant.residual) sources.push_back(image);
-            std::vector<TensorDesc> results{image, mean_of(shape), channel, channel, channel};
+            std::vector<TensorType> results{image, mean_of(shape), channel, channel, channel};
             if (variant.mask) results.push_back(mask_of(shape));
             Case item;
             item.problem = problem("batch_norm_training", sources, results,
@@ -146,11 +146,11 @@ GRID(batch_norm_backward) {
         for (const Variant& variant : kVariants) {
             if (variant.synchronised || (variant.residual && variant.relu && !variant.mask))
                 continue;
-            const TensorDesc image = shape.tensor, channel = per_channel(shape);
-            std::vector<TensorDesc> sources{image, image, channel, mean_of(shape), channel};
+            const TensorType image = shape.tensor, channel = per_channel(shape);
+            std::vector<TensorType> sources{image, image, channel, mean_of(shape), channel};
             if (variant.relu && !variant.mask) sources.push_back(channel);
             if (variant.mask) sources.push_back(mask_of(shape));
-            std::vector<TensorDesc> results{image, channel, channel};
+            std::vector<TensorType> results{image, channel, channel};
             if (variant.residual) results.push_back(image);
             Case item;
             item.problem = problem("batch_norm_backward", sources, results,
@@ -178,7 +178,7 @@ GRID(batch_norm_sums) {
     for (const Shape& shape : shapes()) {
         for (const bool statistics : {false, true}) {
             for (const bool idle : {false, true}) {
-                std::vector<TensorDesc> sources{shape.tensor, per_channel(shape), row_major({})};
+                std::vector<TensorType> sources{shape.tensor, per_channel(shape), row_major({})};
                 if (statistics) sources.push_back(row_major({3, shape.channels()}, DType::f64));
                 Case item;
                 item.problem = problem("batch_norm_sums", sources, {rank_sums(shape)},
@@ -200,8 +200,8 @@ GRID(batch_norm_backward_sums) {
     for (const Shape& shape : shapes()) {
         for (const Variant& variant : kVariants) {
             if (variant.residual || variant.statistics) continue;
-            const TensorDesc image = shape.tensor, channel = per_channel(shape);
-            std::vector<TensorDesc> sources{image,          image,   channel,
+            const TensorType image = shape.tensor, channel = per_channel(shape);
+            std::vector<TensorType> sources{image,          image,   channel,
                                             mean_of(shape), channel, row_major({})};
             if (variant.relu) sources.push_back(variant.mask ? mask_of(shape) : channel);
             for (const bool idle : {false, true}) {
@@ -229,11 +229,11 @@ GRID(batch_norm_backward_apply) {
         for (const Variant& variant : kVariants) {
             if (variant.synchronised || (variant.residual && variant.relu && !variant.mask))
                 continue;
-            const TensorDesc image = shape.tensor, channel = per_channel(shape);
-            std::vector<TensorDesc> sources{
+            const TensorType image = shape.tensor, channel = per_channel(shape);
+            std::vector<TensorType> sources{
                 image, image, channel, mean_of(shape), channel, rank_sums(shape), row_major({})};
             if (variant.relu) sources.push_back(variant.mask ? mask_of(shape) : channel);
-            std::vector<TensorDesc> results{image};
+            std::vector<TensorType> results{image};
             if (variant.residual) results.push_back(image);
             Case item;
             item.problem = problem("batch_norm_backward_apply", sources, results,
@@ -261,8 +261,8 @@ GRID(batch_norm_inference) {
     for (const Shape& shape : shapes()) {
         for (const Variant& variant : kVariants) {
             if (variant.mask || variant.statistics) continue;
-            const TensorDesc image = shape.tensor, channel = per_channel(shape);
-            std::vector<TensorDesc> sources{image, channel, channel, channel, channel};
+            const TensorType image = shape.tensor, channel = per_channel(shape);
+            std::vector<TensorType> sources{image, channel, channel, channel, channel};
             if (variant.residual) sources.push_back(image);
             Case item;
             item.problem = problem("batch_norm_inference", sources, {image},
@@ -283,7 +283,7 @@ GRID(batch_norm_inference) {
 GRID(fold_batch_norm) {
     std::vector<Case> cases;
     struct Weights {
-        TensorDesc tensor;
+        TensorType tensor;
         std::int64_t channels, axis;
     };
     const std::vector<Weights> list{
@@ -295,8 +295,8 @@ GRID(fold_batch_norm) {
     };
     for (const Weights& weights : list) {
         for (const bool bias : {false, true}) {
-            const TensorDesc channel = row_major({weights.channels});
-            std::vector<TensorDesc> sources{weights.tensor, channel, channel, channel, channel};
+            const TensorType channel = row_major({weights.channels});
+            std::vector<TensorType> sources{weights.tensor, channel, channel, channel, channel};
             if (bias) sources.push_back(channel);
             Attributes attributes{{"epsilon", 1e-5}, {"bias", bias}};
             if (weights.axis >= 0) attributes["axis"] = weights.axis;

@@ -18,16 +18,16 @@ const std::vector<std::int64_t> kBatches{3, 1, 2, 2};
 constexpr std::size_t kIdle = 3;
 constexpr std::int64_t kAll = 6;  ///< of the ranks that have samples
 
-TensorDesc image_of(std::int64_t batch) {
+TensorType image_of(std::int64_t batch) {
     return tensor({batch, kChannels, kHeight, kWidth}, DType::f64);
 }
 
-TensorDesc vector_of(std::int64_t length) {
+TensorType vector_of(std::int64_t length) {
     return row_major({length}, DType::f64);
 }
 
-std::vector<Values> compute(const char* op, const std::vector<TensorDesc>& sources,
-                            const std::vector<TensorDesc>& results, const Attributes& attributes,
+std::vector<Values> compute(const char* op, const std::vector<TensorType>& sources,
+                            const std::vector<TensorType>& results, const Attributes& attributes,
                             const std::vector<Values>& values) {
     Problem item = problem(op, sources, results, attributes);
     item.dtype = DType::f64;
@@ -38,7 +38,7 @@ std::vector<Values> compute(const char* op, const std::vector<TensorDesc>& sourc
         for (std::size_t i = 0; i < values[s].size(); ++i)
             from[s].set(std::int64_t(i), values[s][i]);
     }
-    for (const TensorDesc& result : results)
+    for (const TensorType& result : results)
         to.emplace_back(result);
     run_reference(item, from, to);
     std::vector<Values> all;
@@ -77,8 +77,8 @@ struct Forward {
 };
 
 Forward forward(const Layer& layer, const std::vector<Values>& src) {
-    const TensorDesc channel = vector_of(kChannels), single = row_major({}, DType::f64);
-    const TensorDesc sums = vector_of(2 * kChannels + 1);
+    const TensorType channel = vector_of(kChannels), single = row_major({}, DType::f64);
+    const TensorType sums = vector_of(2 * kChannels + 1);
     std::vector<Values> parts;
     for (std::size_t r = 0; r < src.size(); ++r)
         parts.push_back(compute("batch_norm_sums", {image_of(kBatches[r]), channel, single}, {sums},
@@ -87,7 +87,7 @@ Forward forward(const Layer& layer, const std::vector<Values>& src) {
     CHECK(all.back() == double(kAll * kOne));
     Forward result;
     for (std::size_t r = 0; r < src.size(); ++r) {
-        const TensorDesc image = image_of(kBatches[r]);
+        const TensorType image = image_of(kBatches[r]);
         const auto made = compute(
             "batch_norm_training", {image, channel, channel, channel, channel, sums},
             {image, channel, channel, channel, channel},
@@ -126,14 +126,14 @@ struct Backward {
 
 Backward backward(const Layer& layer, const std::vector<Values>& src, const Forward& of,
                   const std::vector<Values>& diff) {
-    const TensorDesc channel = vector_of(kChannels), single = row_major({}, DType::f64);
-    const TensorDesc sums = vector_of(2 * kChannels + 1);
+    const TensorType channel = vector_of(kChannels), single = row_major({}, DType::f64);
+    const TensorType sums = vector_of(2 * kChannels + 1);
     const Attributes attributes{{"epilogue", std::string("relu")}};
     Backward result;
     std::vector<Values> parts;
     const auto weight = [](std::size_t r) { return Values{r == kIdle ? 0 : 0.5}; };
     for (std::size_t r = 0; r < src.size(); ++r) {
-        const TensorDesc image = image_of(kBatches[r]);
+        const TensorType image = image_of(kBatches[r]);
         const auto made = compute(
             "batch_norm_backward_sums", {image, image, channel, channel, channel, single, channel},
             {sums, channel, channel}, attributes,
@@ -144,7 +144,7 @@ Backward backward(const Layer& layer, const std::vector<Values>& src, const Forw
     }
     const Values all = sum_of(parts);
     for (std::size_t r = 0; r < src.size(); ++r) {
-        const TensorDesc image = image_of(kBatches[r]);
+        const TensorType image = image_of(kBatches[r]);
         result.diff_src.push_back(compute(
             "batch_norm_backward_apply",
             {image, image, channel, channel, channel, sums, single, channel}, {image}, attributes,
@@ -181,7 +181,7 @@ TEST_CASE("batch norm over the batches of ranks is that of one batch") {
     const Layer layer;
     const std::vector<Values> src = samples(), diff = gradients();
     const Forward of_ranks = forward(layer, src);
-    const TensorDesc channel = vector_of(kChannels), image = image_of(kAll);
+    const TensorType channel = vector_of(kChannels), image = image_of(kAll);
     const auto whole =
         compute("batch_norm_training", {image, channel, channel, channel, channel},
                 {image, channel, channel, channel, channel},

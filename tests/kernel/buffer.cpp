@@ -39,7 +39,7 @@ void write(std::byte* to, double number) {
 
 }  // namespace
 
-Buffer::Buffer(TensorDesc tensor) : tensor_(std::move(tensor)), size_(tensor_.bytes()) {
+Buffer::Buffer(TensorType tensor) : tensor_(std::move(tensor)), size_(tensor_.bytes()) {
     const std::int64_t whole = (size_ + 2 * kGuard + 255) / 256 * 256;
     bytes_.reset(static_cast<std::byte*>(std::aligned_alloc(256, std::size_t(whole))));
     std::memset(bytes_.get(), int(kGuardByte), std::size_t(whole));
@@ -141,9 +141,9 @@ bool Buffer::guards_are_intact() const {
     return intact;
 }
 
-std::vector<Buffer> allocate(const std::vector<TensorDesc>& tensors) {
+std::vector<Buffer> allocate(const std::vector<TensorType>& tensors) {
     std::vector<Buffer> buffers;
-    for (const TensorDesc& tensor : tensors)
+    for (const TensorType& tensor : tensors)
         buffers.emplace_back(tensor);
     return buffers;
 }

@@ -15,10 +15,10 @@ namespace dtnn::kernels::conformance {
 /// A block of memory between guards; filled with bytes that make a floating-point number a NaN.
 class Buffer {
   public:
-    explicit Buffer(TensorDesc tensor);
+    explicit Buffer(TensorType tensor);
     Buffer(Buffer&&) = default;
 
-    const TensorDesc& tensor() const { return tensor_; }
+    const TensorType& tensor() const { return tensor_; }
     void* data() { return bytes_.get() + kGuard; }
     const void* data() const { return bytes_.get() + kGuard; }
     std::span<std::byte> contents();
@@ -34,7 +34,7 @@ class Buffer {
     struct Free {
         void operator()(std::byte* bytes) const;
     };
-    TensorDesc tensor_;
+    TensorType tensor_;
     std::int64_t size_;
     std::unique_ptr<std::byte[], Free> bytes_;
 };
@@ -51,7 +51,7 @@ void quantise(std::vector<Buffer>& sources);
 /// Uniform in [0, 1), a pure function of its arguments.
 double noise(std::uint64_t stream, std::uint64_t element);
 
-std::vector<Buffer> allocate(const std::vector<TensorDesc>& tensors);
+std::vector<Buffer> allocate(const std::vector<TensorType>& tensors);
 std::vector<Buffer> copies_of(const std::vector<Buffer>& buffers);
 std::vector<const void*> source_pointers(std::vector<Buffer>& buffers);
 std::vector<void*> destination_pointers(std::vector<Buffer>& buffers);

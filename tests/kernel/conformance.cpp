@@ -33,7 +33,7 @@ const std::vector<Case>& cases_of(const std::string& op) {
 Problem with_types(Problem problem, DType dtype, DType short_ones, DType of_first) {
     problem.dtype = dtype;
     for (auto* tensors : {&problem.sources, &problem.destinations}) {
-        for (TensorDesc& tensor : *tensors) {
+        for (TensorType& tensor : *tensors) {
             if (tensor.dtype != DType::f32) continue;
             const bool first = &tensor == problem.destinations.data();
             tensor.dtype = first ? of_first : tensor.dims.size() < 2 ? short_ones : dtype;
@@ -58,7 +58,7 @@ Problem in_precision(const Problem& problem, DType dtype) {
 std::vector<Buffer> make_sources(const Case& item, const Problem& problem) {
     std::vector<Buffer> sources = allocate(problem.sources);
     for (std::size_t s = 0; s < sources.size(); ++s) {
-        const TensorDesc& tensor = sources[s].tensor();
+        const TensorType& tensor = sources[s].tensor();
         for (std::int64_t i = 0; i < tensor.elements(); ++i) {
             const double random = noise(s, std::uint64_t(i));
             const bool floating = tensor.dtype == DType::f32 || tensor.dtype == DType::f64 ||
@@ -88,7 +88,7 @@ void overflow(Buffer& wanted) {
 
 /// A convolution's statistics are of what it stores (kernels/arguments/conv2d.hpp): of rounded
 /// results, here.
-void sum_rounded(const TensorDesc& stored, std::vector<Buffer>& wanted) {
+void sum_rounded(const TensorType& stored, std::vector<Buffer>& wanted) {
     const std::int64_t filters = stored.dims[1], pixels = stored.dims[2] * stored.dims[3];
     Buffer rounded(stored);
     std::vector<double> sums(std::size_t(2 * filters));
@@ -140,7 +140,7 @@ std::string describe(const Problem& problem) {
     std::string text = problem.op;
     for (const auto* tensors : {&problem.sources, &problem.destinations}) {
         text += tensors == &problem.sources ? " (" : " -> (";
-        for (const TensorDesc& tensor : *tensors) {
+        for (const TensorType& tensor : *tensors) {
             text += "[";
             for (const std::int64_t dim : tensor.dims)
                 text += std::to_string(dim) + " ";
@@ -225,7 +225,7 @@ void run_and_compare(const KernelInfo& kernel, const Case& item, const Problem& 
     if (in_place != nullptr) {
         to[std::size_t(in_place->first)] = sources[std::size_t(in_place->second)].data();
     }
-    TensorDesc scratch;
+    TensorType scratch;
     scratch.dtype = DType::u8;
     scratch.dims = {workspace_bytes(kernel, problem)};
     Buffer workspace(scratch);
@@ -305,18 +305,18 @@ bool check_case(const KernelInfo& kernel, const Case& item, DType dtype, Isa isa
 
 }  // namespace
 
-TensorDesc tensor(Dims dims, DType dtype) {
-    TensorDesc result{dtype, std::move(dims), {}};
+TensorType tensor(Dims dims, DType dtype) {
+    TensorType result{dtype, std::move(dims), {}};
     if (result.dims.size() == 4) result.order = {0, 2, 3, 1};
     return result;
 }
 
-TensorDesc row_major(Dims dims, DType dtype) {
+TensorType row_major(Dims dims, DType dtype) {
     return {dtype, std::move(dims), {}};
 }
 
-Problem problem(std::string op, std::vector<TensorDesc> sources,
-                std::vector<TensorDesc> destinations, Attributes attributes) {
+Problem problem(std::string op, std::vector<TensorType> sources,
+                std::vector<TensorType> destinations, Attributes attributes) {
     Problem result;
     result.op = std::move(op);
     result.sources = std::move(sources);
@@ -328,7 +328,7 @@ Problem problem(std::string op, std::vector<TensorDesc> sources,
 Problem widened(Problem problem) {
     problem.dtype = wide_of(problem.dtype);
     for (auto* tensors : {&problem.sources, &problem.destinations})
-        for (TensorDesc& tensor : *tensors)
+        for (TensorType& tensor : *tensors)
             tensor.dtype = wide_of(tensor.dtype);
     return problem;
 }

@@ -40,19 +40,19 @@ struct Case {
 };
 
 /// Images are stored channels last, as by default in plans; `order` says otherwise.
-TensorDesc tensor(Dims dims, DType dtype = DType::f32);
-TensorDesc row_major(Dims dims, DType dtype = DType::f32);
-Problem problem(std::string op, std::vector<TensorDesc> sources,
-                std::vector<TensorDesc> destinations, Attributes attributes = {});
+TensorType tensor(Dims dims, DType dtype = DType::f32);
+TensorType row_major(Dims dims, DType dtype = DType::f32);
+Problem problem(std::string op, std::vector<TensorType> sources,
+                std::vector<TensorType> destinations, Attributes attributes = {});
 
 /// Tensors of several ranks and orders, each with an axis to work along.
 struct Along {
-    TensorDesc tensor;
+    TensorType tensor;
     std::int64_t axis;
 };
 std::vector<Along> tensors_along_axes();
 /// The tensor that is left when the axis is gone.
-TensorDesc without(const Along& along);
+TensorType without(const Along& along);
 
 /// The problem over what 16 bits widen to: the reference takes none of them.
 Problem widened(Problem problem);

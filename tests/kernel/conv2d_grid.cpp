@@ -13,12 +13,12 @@ struct Convolution {
     std::vector<std::int64_t> stride{1, 1}, padding{0, 0, 0, 0}, dilation{1, 1};
     std::int64_t groups = 1;
 
-    TensorDesc source() const { return tensor({batch, channels, height, width}); }
-    TensorDesc weights() const {
+    TensorType source() const { return tensor({batch, channels, height, width}); }
+    TensorType weights() const {
         return {
             DType::f32, {filters, channels / groups, kernel_height, kernel_width}, {2, 3, 1, 0}};
     }
-    TensorDesc result() const {
+    TensorType result() const {
         const auto size = [&](std::int64_t length, std::int64_t kernel, std::size_t axis) {
             return (length + padding[2 * axis] + padding[2 * axis + 1] -
                     dilation[axis] * (kernel - 1) - 1) /
@@ -196,7 +196,7 @@ GRID(conv2d) {
     for (const Convolution& c : packed) {
         const std::int64_t terms = c.weights().elements() / c.filters;
         for (const std::int64_t block : kBlocks) {
-            const TensorDesc weights{DType::f32,
+            const TensorType weights{DType::f32,
                                      {(c.filters + block - 1) / block, c.channels, c.kernel_height,
                                       c.kernel_width, block},
                                      {0, 2, 3, 1, 4}};
@@ -231,7 +231,7 @@ GRID(conv2d) {
         written.attributes["epilogue"] = std::string("expression");
         written.attributes["expression"] = std::string("x0 sigmoid x0 mul x0 -1 max sub");
         cases.push_back(with_tolerance(written, 3 * terms));
-        const TensorDesc statistics = row_major({3, c.filters}, DType::f64);
+        const TensorType statistics = row_major({3, c.filters}, DType::f64);
         Problem full = problem("conv2d", {c.source(), c.weights(), c.result()},
                                {c.result(), statistics}, c.attributes());
         full.attributes["residual"] = true;
@@ -307,10 +307,10 @@ GRID(conv2d_backward_weights) {
 }
 
 struct Dense {
-    TensorDesc source, weights;
+    TensorType source, weights;
     std::int64_t batch, units;
     std::ptrdiff_t leading = 1;  ///< axes of the rows
-    TensorDesc result() const {
+    TensorType result() const {
         Dims dims(source.dims.begin(), source.dims.begin() + leading);
         dims.push_back(units);
         return row_major(dims);
@@ -346,7 +346,7 @@ GRID(dense) {
     std::vector<Case> cases;
     for (const Dense& d : dense_layers()) {
         for (const std::int64_t block : kBlocks) {
-            TensorDesc weights = row_major({(d.units + block - 1) / block, d.depth(), block});
+            TensorType weights = row_major({(d.units + block - 1) / block, d.depth(), block});
             if (d.weights.dims.size() == 4)
                 weights = {DType::f32,
                            {weights.dims[0], d.weights.dims[0], d.weights.dims[1],
@@ -414,9 +414,9 @@ TEST_CASE("the reference convolution takes any order") {
     const Convolution c{2, 3, 6, 5, 4, 3, 3, {2, 1}, kSame};
     Problem last = problem("conv2d", {c.source(), c.weights()}, {c.result()}, c.attributes());
     Problem first = last;
-    for (TensorDesc& desc : first.sources)
+    for (TensorType& desc : first.sources)
         desc.order = {};
-    for (TensorDesc& desc : first.destinations)
+    for (TensorType& desc : first.destinations)
         desc.order = {};
     const auto run = [](const Problem& p, std::vector<Buffer>& sources) {
         std::vector<Buffer> results;

@@ -40,7 +40,7 @@ GRID(reorder) {
 
 GRID(pack_weights) {
     std::vector<Case> cases;
-    const auto add = [&](const TensorDesc& weights, std::int64_t axis, const TensorDesc& packed) {
+    const auto add = [&](const TensorType& weights, std::int64_t axis, const TensorType& packed) {
         cases.push_back({.problem = problem("pack_weights", {weights}, {packed},
                                             {{"axis", axis}, {"block", packed.dims.back()}})});
     };
@@ -72,7 +72,7 @@ GRID(cast_wide) {
 GRID(flatten) {
     std::vector<Case> cases;
     for (const Dims& dims : kImages) {
-        const TensorDesc flat = row_major({dims[0], dims[1] * dims[2] * dims[3]});
+        const TensorType flat = row_major({dims[0], dims[1] * dims[2] * dims[3]});
         cases.push_back({.problem = problem("flatten", {tensor(dims)}, {flat})});
         cases.push_back({.problem = problem("flatten", {row_major(dims)}, {flat})});
     }
@@ -88,7 +88,7 @@ GRID(flatten) {
 GRID(unflatten) {
     std::vector<Case> cases;
     for (const Dims& dims : kImages) {
-        const TensorDesc flat = row_major({dims[0], dims[1] * dims[2] * dims[3]});
+        const TensorType flat = row_major({dims[0], dims[1] * dims[2] * dims[3]});
         cases.push_back(
             {.problem = problem("unflatten", {flat}, {tensor(dims)}, {{"shape", dims}})});
         cases.push_back(
@@ -100,7 +100,7 @@ GRID(unflatten) {
 GRID(pixels_to_rows) {
     std::vector<Case> cases;
     for (const Dims& dims : kImages) {
-        const TensorDesc rows = row_major({dims[0] * dims[2] * dims[3], dims[1]});
+        const TensorType rows = row_major({dims[0] * dims[2] * dims[3], dims[1]});
         cases.push_back({.problem = problem("pixels_to_rows", {tensor(dims)}, {rows})});
         cases.push_back({.problem = problem("pixels_to_rows", {row_major(dims)}, {rows})});
     }
@@ -110,7 +110,7 @@ GRID(pixels_to_rows) {
 GRID(rows_to_pixels) {
     std::vector<Case> cases;
     for (const Dims& dims : kImages) {
-        const TensorDesc rows = row_major({dims[0] * dims[2] * dims[3], dims[1]});
+        const TensorType rows = row_major({dims[0] * dims[2] * dims[3], dims[1]});
         cases.push_back(
             {.problem = problem("rows_to_pixels", {rows}, {tensor(dims)}, {{"shape", dims}})});
         cases.push_back(
@@ -122,12 +122,12 @@ GRID(rows_to_pixels) {
 GRID(dropout_apply) {
     std::vector<Case> cases;
     for (const double rate : {0.0, 0.3, 0.5, 0.999}) {
-        for (const TensorDesc& image :
+        for (const TensorType& image :
              {row_major({1, 1}), row_major({3, 37}), row_major({64, 128}), tensor({2, 3, 5, 7}),
               tensor({2, 16, 8, 8}), tensor({3, 20, 9, 11}), row_major({2, 3, 5, 7}),
               row_major({37}), row_major({3, 5, 33}), row_major({2, 3, 1, 5, 7}),
-              TensorDesc{DType::f32, {3, 6, 5}, {0, 2, 1}},
-              TensorDesc{DType::f32, {2, 6, 3, 2, 5}, {0, 2, 3, 4, 1}}}) {
+              TensorType{DType::f32, {3, 6, 5}, {0, 2, 1}},
+              TensorType{DType::f32, {2, 6, 3, 2, 5}, {0, 2, 3, 4, 1}}}) {
             cases.push_back(
                 {.problem = problem("dropout_apply", {image, row_major({2}, DType::i64)}, {image},
                                     {{"rate", rate},

@@ -8,7 +8,7 @@ Case elementwise(std::int64_t count, std::string expression, int sources, double
                  double f64_tolerance = 0) {
     Case item;
     item.problem =
-        problem("elementwise", std::vector<TensorDesc>(std::size_t(sources), row_major({count})),
+        problem("elementwise", std::vector<TensorType>(std::size_t(sources), row_major({count})),
                 {row_major({count})}, {{"expression", std::move(expression)}});
     item.f32_tolerance = f32_tolerance;
     item.f64_tolerance = f64_tolerance;
@@ -22,7 +22,7 @@ Case elementwise(std::int64_t count, std::string expression, int sources, double
 namespace {
 
 /// Sources read by channel: x0, two of numbers by channel and a single number.
-Case by_channel(const char* op, const TensorDesc& x, std::string expression, bool sums_by_channel,
+Case by_channel(const char* op, const TensorType& x, std::string expression, bool sums_by_channel,
                 double f32_tolerance, double f64_tolerance) {
     const std::int64_t channels = x.dims[1];
     const bool sums = std::string_view(op) == "elementwise_sums";
@@ -42,8 +42,8 @@ Case by_channel(const char* op, const TensorDesc& x, std::string expression, boo
 constexpr const char* kByChannel = "x0 c2 mul x1 c3 add max c4 sub";
 
 /// Fewer channels than a stretch, more of them, and widths that no vector divides.
-std::vector<TensorDesc> images_by_channel() {
-    std::vector<TensorDesc> images;
+std::vector<TensorType> images_by_channel() {
+    std::vector<TensorType> images;
     for (const std::int64_t channels : {1, 3, 8, 17, 64})
         for (const std::int64_t size : {1, 5, 23})
             images.push_back(tensor({3, channels, size, size + 1}));
@@ -57,11 +57,11 @@ std::vector<TensorDesc> images_by_channel() {
 /// The case over tensors of other ranks, and other channels than the second axis.
 Case along_axis(Case item, const Along& along) {
     const std::int64_t channels = along.tensor.dims[std::size_t(along.axis)];
-    for (TensorDesc* tensor : {&item.problem.sources[0], &item.problem.sources[1]})
+    for (TensorType* tensor : {&item.problem.sources[0], &item.problem.sources[1]})
         *tensor = along.tensor;
-    for (TensorDesc* tensor : {&item.problem.sources[2], &item.problem.sources[3]})
+    for (TensorType* tensor : {&item.problem.sources[2], &item.problem.sources[3]})
         tensor->dims = {channels};
-    TensorDesc& result = item.problem.destinations[0];
+    TensorType& result = item.problem.destinations[0];
     if (item.problem.op == "elementwise")
         result = along.tensor;
     else if (item.problem.flag("by_channel"))
@@ -71,7 +71,7 @@ Case along_axis(Case item, const Along& along) {
 }
 
 /// One number for each channel of a sample, in both forms; none where channels are samples.
-std::vector<TensorDesc> gates_of(const Along& along) {
+std::vector<TensorType> gates_of(const Along& along) {
     if (!sample_layout(along.tensor, {std::size_t(along.axis), 1})) return {};
     const Dims& dims = along.tensor.dims;
     Dims whole(dims.size(), 1);
@@ -134,7 +134,7 @@ GRID(elementwise) {
         cases.push_back(elementwise(count, "x0 0.999 mul atanh", 1, 1e-6, 1e-14));
         cases.push_back(elementwise(count, "x0 0.999 mul log1p", 1, 1e-6, 1e-14));
     }
-    for (const TensorDesc& x : images_by_channel()) {
+    for (const TensorType& x : images_by_channel()) {
         cases.push_back(by_channel("elementwise", x, kByChannel, false, 1e-6, 1e-14));
         cases.push_back(by_channel("elementwise", x, "x0 c2 mul sigmoid x1 mul c3 add c4 max",
                                    false, 1e-6, 1e-14));
@@ -147,7 +147,7 @@ GRID(elementwise) {
 
 GRID(elementwise_sums) {
     std::vector<Case> cases;
-    for (const TensorDesc& x : images_by_channel())
+    for (const TensorType& x : images_by_channel())
         for (const bool each : {true, false}) {
             cases.push_back(by_channel("elementwise_sums", x, kByChannel, each, 2e-6, 1e-13));
             cases.push_back(by_channel("elementwise_sums", x, "x0 x1 mul c2 c3 c4 add mul sub",
@@ -165,13 +165,13 @@ GRID(channel_scale) {
     std::vector<Case> cases;
     for (const std::int64_t channels : {1, 3, 4, 5, 8, 16, 17, 64})
         for (const std::int64_t size : {1, 3, 8}) {
-            const TensorDesc image = tensor({3, channels, size, size + 2});
-            for (const TensorDesc& gate : {tensor({3, channels, 1, 1}), row_major({3, channels})})
+            const TensorType image = tensor({3, channels, size, size + 2});
+            for (const TensorType& gate : {tensor({3, channels, 1, 1}), row_major({3, channels})})
                 cases.push_back({.problem = problem("channel_scale", {image, gate}, {image}),
                                  .in_place = {{0, 0}}});
         }
     for (const Along& along : channels_along_axes())
-        for (const TensorDesc& gate : gates_of(along))
+        for (const TensorType& gate : gates_of(along))
             cases.push_back({.problem = problem("channel_scale", {along.tensor, gate},
                                                 {along.tensor}, {{"axis", along.axis}}),
                              .in_place = {{0, 0}}});
@@ -182,15 +182,15 @@ GRID(channel_scale_backward_gate) {
     std::vector<Case> cases;
     for (const std::int64_t channels : {1, 3, 4, 5, 8, 16, 17, 64})
         for (const std::int64_t size : {1, 3, 8, 34}) {
-            const TensorDesc image = tensor({3, channels, size, size + 2});
-            for (const TensorDesc& gate : {tensor({3, channels, 1, 1}), row_major({3, channels})})
+            const TensorType image = tensor({3, channels, size, size + 2});
+            for (const TensorType& gate : {tensor({3, channels, 1, 1}), row_major({3, channels})})
                 cases.push_back({.problem = problem("channel_scale_backward_gate", {image, image},
                                                     {gate}, {{"gate_shape", gate.dims}}),
                                  .f32_tolerance = 1e-5,
                                  .f64_tolerance = 1e-13});
         }
     for (const Along& along : channels_along_axes())
-        for (const TensorDesc& gate : gates_of(along))
+        for (const TensorType& gate : gates_of(along))
             cases.push_back(
                 {.problem = problem("channel_scale_backward_gate", {along.tensor, along.tensor},
                                     {gate}, {{"gate_shape", gate.dims}, {"axis", along.axis}}),

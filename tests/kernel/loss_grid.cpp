@@ -15,15 +15,15 @@ void draw_labels(Buffer& labels, std::int64_t classes) {
     }
 }
 
-using Results = std::function<std::vector<TensorDesc>(const TensorDesc& matrix)>;
+using Results = std::function<std::vector<TensorType>(const TensorType& matrix)>;
 
-std::vector<TensorDesc> scalar(const TensorDesc&) {
+std::vector<TensorType> scalar(const TensorType&) {
     return {row_major({})};
 }
-std::vector<TensorDesc> sum(const TensorDesc&) {
+std::vector<TensorType> sum(const TensorType&) {
     return {row_major({}, DType::f64)};
 }
-std::vector<TensorDesc> same(const TensorDesc& matrix) {
+std::vector<TensorType> same(const TensorType& matrix) {
     return {matrix};
 }
 
@@ -39,7 +39,7 @@ struct Rows {
 };
 
 Case case_of(const Rows& rows, std::int64_t samples, std::int64_t classes, bool targets) {
-    const TensorDesc matrix = row_major({samples, classes});
+    const TensorType matrix = row_major({samples, classes});
     Case item;
     item.problem = problem(rows.op, {matrix, targets ? matrix : row_major({samples}, DType::i32)},
                            rows.results(matrix), rows.attributes);
@@ -70,7 +70,7 @@ Case case_of(const Rows& rows, std::int64_t samples, std::int64_t classes, bool 
 Case over_axes(Case item, const Along& along) {
     const Dims matrix = item.problem.sources[0].dims;
     for (auto* side : {&item.problem.sources, &item.problem.destinations})
-        for (TensorDesc& tensor : *side) {
+        for (TensorType& tensor : *side) {
             if (tensor.dims == matrix && tensor.dtype == DType::f32) tensor = along.tensor;
             if (tensor.dims == Dims{matrix[0]} && tensor.dtype == DType::i32)
                 tensor = row_major(without(along).dims, DType::i32);
@@ -138,8 +138,8 @@ GRID(categorical_cross_entropy_backward) {
 GRID(softmax_cross_entropy) {
     return with_shares({.op = "softmax_cross_entropy",
                         .results =
-                            [](const TensorDesc& matrix) {
-                                return std::vector<TensorDesc>{row_major({}), matrix};
+                            [](const TensorType& matrix) {
+                                return std::vector<TensorType>{row_major({}), matrix};
                             },
                         .f32_tolerance = 4e-6,
                         .in_place = 1});
@@ -223,8 +223,8 @@ GRID(class_pairs) {
     return over_rows(
         {.op = "class_pairs",
          .results =
-             [](const TensorDesc& matrix) {
-                 return std::vector<TensorDesc>{row_major({matrix.dims[0], 2}, DType::i32)};
+             [](const TensorType& matrix) {
+                 return std::vector<TensorType>{row_major({matrix.dims[0], 2}, DType::i32)};
              },
          .f32_tolerance = 0,
          .f64_tolerance = 0});
@@ -233,8 +233,8 @@ GRID(label_counts) {
     return over_rows(
         {.op = "label_counts",
          .results =
-             [](const TensorDesc& matrix) {
-                 return std::vector<TensorDesc>{row_major({matrix.dims[1], 4}, DType::i64)};
+             [](const TensorType& matrix) {
+                 return std::vector<TensorType>{row_major({matrix.dims[1], 4}, DType::i64)};
              },
          .probabilities = true,
          .f32_tolerance = 0,

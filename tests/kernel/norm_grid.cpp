@@ -29,11 +29,11 @@ constexpr NormVariant kNormVariants[] = {
 /// Far from zero mean, so that a careless variance shows.
 /// `together`: how many numbers are normalised together. The deviation of a handful may be tiny
 /// beside a mean of 30.
-Case forward(const char* op, const TensorDesc& image, const TensorDesc& parameter,
+Case forward(const char* op, const TensorType& image, const TensorType& parameter,
              const Dims& statistics, const NormVariant& variant, std::int64_t together,
              Attributes attributes) {
-    const TensorDesc measure = row_major(statistics);
-    std::vector<TensorDesc> sources{image}, results{image};
+    const TensorType measure = row_major(statistics);
+    std::vector<TensorType> sources{image}, results{image};
     if (variant.affine) sources.insert(sources.end(), {parameter, parameter});
     if (variant.statistics) results.insert(results.end(), {measure, measure});
     attributes["epsilon"] = 1e-5;
@@ -48,10 +48,10 @@ Case forward(const char* op, const TensorDesc& image, const TensorDesc& paramete
     return item;
 }
 
-Case backward(const char* op, const TensorDesc& image, const TensorDesc& parameter,
+Case backward(const char* op, const TensorType& image, const TensorType& parameter,
               const Dims& statistics, bool affine, Attributes attributes) {
-    const TensorDesc measure = row_major(statistics);
-    std::vector<TensorDesc> sources{image, image, measure, measure}, results{image};
+    const TensorType measure = row_major(statistics);
+    std::vector<TensorType> sources{image, image, measure, measure}, results{image};
     if (affine) {
         sources.push_back(parameter);
         results.insert(results.end(), {parameter, parameter});
@@ -67,15 +67,15 @@ Case backward(const char* op, const TensorDesc& image, const TensorDesc& paramet
 }
 
 struct LayerNorm {
-    TensorDesc image;
+    TensorType image;
     Attributes axes;
-    TensorDesc parameter;
+    TensorType parameter;
     Dims statistics;
     std::int64_t together;
 };
 
 /// Over axes of tensors of any rank.
-LayerNorm over_axes(const TensorDesc& image, const std::vector<std::int64_t>& axes) {
+LayerNorm over_axes(const TensorType& image, const std::vector<std::int64_t>& axes) {
     std::int64_t together = 1;
     for (const std::int64_t axis : axes)
         together *= image.dims[std::size_t(axis)];
@@ -111,15 +111,15 @@ std::vector<LayerNorm> layer_norms() {
     return list;
 }
 
-std::vector<std::pair<TensorDesc, std::int64_t>> group_norms() {
-    std::vector<TensorDesc> images;
+std::vector<std::pair<TensorType, std::int64_t>> group_norms() {
+    std::vector<TensorType> images;
     for (const Dims& shape : norm_shapes())
         images.push_back(tensor(shape));
     images.push_back(row_major({3, 6, 5}));
     images.push_back({DType::f32, {3, 6, 5}, {0, 2, 1}});
     images.push_back({DType::f32, {2, 6, 3, 2, 5}, {0, 2, 3, 4, 1}});
-    std::vector<std::pair<TensorDesc, std::int64_t>> list;
-    for (const TensorDesc& image : images) {
+    std::vector<std::pair<TensorType, std::int64_t>> list;
+    for (const TensorType& image : images) {
         const std::int64_t channels = image.dims[1];
         for (const std::int64_t groups : {std::int64_t{1}, std::int64_t{2}, channels}) {
             if (channels % groups == 0) list.emplace_back(image, groups);
@@ -145,7 +145,7 @@ std::vector<Case> local_response(const char* op, std::size_t sources, double f32
         for (const std::int64_t size : kWindows) {
             for (const double exponent : kExponents) {
                 cases.push_back(
-                    {.problem = problem(op, std::vector<TensorDesc>(sources, tensor(shape)),
+                    {.problem = problem(op, std::vector<TensorType>(sources, tensor(shape)),
                                         {tensor(shape)},
                                         {{"size", size},
                                          {"alpha", 0.5},

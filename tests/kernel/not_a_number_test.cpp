@@ -34,13 +34,13 @@ void with_one_in(const KernelInfo& kernel, const Problem& problem, std::int64_t 
     std::vector<Buffer> sources, destinations;
     std::vector<const void*> in;
     std::vector<void*> out;
-    for (const TensorDesc& source : problem.sources) {
+    for (const TensorType& source : problem.sources) {
         Buffer& buffer = sources.emplace_back(source);
         for (std::int64_t i = 0; i < source.elements(); ++i)
             buffer.set(i, source.dtype == DType::f32 ? noise(3, std::uint64_t(i)) + 0.1 : 0);
     }
     sources[0].set(element, std::numeric_limits<double>::quiet_NaN());
-    for (const TensorDesc& destination : problem.destinations)
+    for (const TensorType& destination : problem.destinations)
         destinations.emplace_back(destination);
     for (Buffer& buffer : sources)
         in.push_back(buffer.data());
@@ -91,7 +91,7 @@ using List = std::vector<std::int64_t>;
 }  // namespace
 
 TEST_CASE("expressions with maxima and minima keep what is not a number") {
-    const TensorDesc x = tensor({2, 33});
+    const TensorType x = tensor({2, 33});
     for (const char* expression :
          {"x0 0 max", "0 x0 max", "x0 0 min", "0 x0 min", "x0 1 max 6 min"})
         with_one(problem("elementwise", {x}, {x}, {{"expression", std::string(expression)}}), 40,
@@ -104,7 +104,7 @@ TEST_CASE("expressions with maxima and minima keep what is not a number") {
 }
 
 TEST_CASE("max pools keep what is not a number, wherever it lies in the window") {
-    const TensorDesc image = tensor({1, 5, 4, 4}), half = tensor({1, 5, 2, 2});
+    const TensorType image = tensor({1, 5, 4, 4}), half = tensor({1, 5, 2, 2});
     // Channels last: element 5 * pixel + channel; the window of pixels 0, 1, 4, 5.
     for (const std::int64_t pixel : {0, 1, 4, 5}) {
         with_one(problem("max_pool2d", {image}, {half},
@@ -114,7 +114,7 @@ TEST_CASE("max pools keep what is not a number, wherever it lies in the window")
                  5 * pixel + 3, only(3));
     }
     // Windows that devices share among threads.
-    const TensorDesc large = tensor({1, 5, 9, 9}), one = tensor({1, 5, 1, 1});
+    const TensorType large = tensor({1, 5, 9, 9}), one = tensor({1, 5, 1, 1});
     for (const std::int64_t pixel : {0, 40, 80}) {
         with_one(
             problem("max_pool2d", {large}, {one}, {{"kernel", List{9, 9}}, {"stride", List{9, 9}}}),
@@ -128,11 +128,11 @@ TEST_CASE("max pools keep what is not a number, wherever it lies in the window")
 }
 
 TEST_CASE("relus inside other kernels keep what is not a number") {
-    const TensorDesc image = tensor({1, 8, 3, 3}), one = row_major({8});
+    const TensorType image = tensor({1, 8, 3, 3}), one = row_major({8});
     with_one(problem("batch_norm_inference", {image, one, one, one, one}, {image},
                      {{"epsilon", 1e-5}, {"epilogue", std::string("relu")}}),
              19, only(19));
-    TensorDesc weights = row_major({8, 8, 1, 1});
+    TensorType weights = row_major({8, 8, 1, 1});
     weights.order = {2, 3, 1, 0};
     with_one(
         problem("conv2d", {image, weights}, {image},

@@ -65,7 +65,7 @@ GRID(max_pool2d) {
             attributes["dilation"] = pool.dilation;
             attributes["indices"] = indices;
             Case item;
-            std::vector<TensorDesc> results{tensor(pool.result())};
+            std::vector<TensorType> results{tensor(pool.result())};
             if (indices) results.push_back(tensor(pool.result(), DType::u8));
             item.problem = problem("max_pool2d", {tensor(pool.source())}, results, attributes);
             item.prepare = quantise;
@@ -87,7 +87,7 @@ GRID(max_pool2d_backward) {
             attributes["mask"] = mask;
             attributes["source_shape"] = pool.source();
             Case item;
-            std::vector<TensorDesc> sources{tensor(pool.result()),
+            std::vector<TensorType> sources{tensor(pool.result()),
                                             tensor(pool.result(), DType::u8)};
             if (mask) sources.push_back(tensor(pool.result()));
             item.problem =
@@ -109,7 +109,7 @@ GRID(max_pool2d_backward) {
                     from[0].set(i, 2 * noise(99, std::uint64_t(i)) - 1);
                 }
                 quantise(from);
-                for (const TensorDesc& result : forward.destinations)
+                for (const TensorType& result : forward.destinations)
                     to.emplace_back(result);
                 run_reference(forward, from, to);
                 for (std::int64_t i = 0; i < to[1].tensor().elements(); ++i) {

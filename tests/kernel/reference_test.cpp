@@ -12,7 +12,7 @@
 namespace dtnn::kernels::conformance::reference_test {
 namespace {
 
-TensorDesc f64(Dims dims) {
+TensorType f64(Dims dims) {
     return row_major(std::move(dims), DType::f64);
 }
 
@@ -26,7 +26,7 @@ std::vector<std::vector<double>> compute(Problem problem, std::vector<std::vecto
             sources[s].set(std::int64_t(i), values[s][i]);
         }
     }
-    for (const TensorDesc& tensor : problem.destinations)
+    for (const TensorType& tensor : problem.destinations)
         destinations.emplace_back(tensor);
     run_reference(problem, sources, destinations);
     std::vector<std::vector<double>> results;
@@ -74,7 +74,7 @@ TEST_CASE("average pooling divides by the cells that exist") {
 }
 
 TEST_CASE("batch norm of two samples") {
-    const TensorDesc matrix = f64({2, 1}), one = f64({1});
+    const TensorType matrix = f64({2, 1}), one = f64({1});
     const auto results =
         compute(problem("batch_norm_training", {matrix, one, one, one, one},
                         {matrix, one, one, one, one}, {{"epsilon", 0.0}, {"momentum", 0.75}}),
@@ -87,7 +87,7 @@ TEST_CASE("batch norm of two samples") {
 }
 
 TEST_CASE("the cross entropy of equal logits is the logarithm of the classes") {
-    const TensorDesc matrix = f64({2, 4});
+    const TensorType matrix = f64({2, 4});
     const auto results = compute(
         problem("softmax_cross_entropy", {matrix, row_major({2}, DType::i32)}, {f64({}), matrix}),
         {Values(8, 1000.0), {3, 0}});
@@ -103,7 +103,7 @@ TEST_CASE("accuracy counts the first largest only") {
 }
 
 TEST_CASE("the first step of adam is the learning rate, whatever the gradient") {
-    const TensorDesc w = f64({2}), one = f64({});
+    const TensorType w = f64({2}), one = f64({});
     const auto results = compute(
         problem("adam_update", {w, w, one, row_major({}, DType::i64), w, w}, {w, w, w},
                 {{"beta1", 0.9}, {"beta2", 0.999}, {"epsilon", 0.0}, {"weight_decay", 0.0}}),
@@ -113,7 +113,7 @@ TEST_CASE("the first step of adam is the learning rate, whatever the gradient") 
 }
 
 TEST_CASE("two steps of sgd with momentum, plain and nesterov") {
-    const TensorDesc w = f64({1}), one = f64({});
+    const TensorType w = f64({1}), one = f64({});
     for (const bool nesterov : {false, true}) {
         const Problem step =
             problem("sgd_update", {w, w, one, w}, {w, w},
@@ -128,7 +128,7 @@ TEST_CASE("two steps of sgd with momentum, plain and nesterov") {
 }
 
 TEST_CASE("a convolution with batch norm folded into it") {
-    const TensorDesc weights = f64({2, 1, 1, 1}), channel = f64({2});
+    const TensorType weights = f64({2, 1, 1, 1}), channel = f64({2});
     const auto results =
         compute(problem("fold_batch_norm", {weights, channel, channel, channel, channel, channel},
                         {weights, channel}, {{"epsilon", 0.0}, {"bias", true}}),
@@ -138,7 +138,7 @@ TEST_CASE("a convolution with batch norm folded into it") {
 }
 
 TEST_CASE("flatten of an image stored channels last is in the order of channels, rows, columns") {
-    TensorDesc image = tensor({1, 2, 1, 3}, DType::f64);
+    TensorType image = tensor({1, 2, 1, 3}, DType::f64);
     const auto results =
         compute(problem("flatten", {image}, {f64({1, 6})}), {{1, 10, 2, 20, 3, 30}});
     CHECK(results[0] == Values{1, 2, 3, 10, 20, 30});
@@ -147,7 +147,7 @@ TEST_CASE("flatten of an image stored channels last is in the order of channels,
 /// Words by hand from the published generator: the sequence (key_of(seed, dropout, stream), epoch),
 /// word p * E + e for element e of the sample at place p.
 TEST_CASE("what a sample drops depends on its place in the epoch, not on the batch it is in") {
-    const TensorDesc six = f64({6, 3}), two = f64({2, 3}), position = row_major({2}, DType::i64);
+    const TensorType six = f64({6, 3}), two = f64({2, 3}), position = row_major({2}, DType::i64);
     const Attributes attributes = {
         {"rate", 0.5}, {"seed", std::int64_t(9)}, {"stream", std::int64_t(4)}};
     const std::uint64_t key = philox::key_of(9, philox::Purpose::dropout, 4);
@@ -170,8 +170,8 @@ TEST_CASE("what a sample drops depends on its place in the epoch, not on the bat
 }
 
 TEST_CASE("whole channels are dropped by the place of their sample") {
-    const TensorDesc four = f64({4, 3, 2, 1}), one = f64({1, 3, 2, 1});
-    const TensorDesc position = row_major({2}, DType::i64);
+    const TensorType four = f64({4, 3, 2, 1}), one = f64({1, 3, 2, 1});
+    const TensorType position = row_major({2}, DType::i64);
     const Attributes attributes = {
         {"rate", 0.5}, {"seed", std::int64_t(9)}, {"stream", std::int64_t(4)}};
     const auto whole =
@@ -191,7 +191,7 @@ TEST_CASE("whole channels are dropped by the place of their sample") {
 }
 
 TEST_CASE("dropout keeps about what the rate says, and its gradient the same elements") {
-    const TensorDesc x = f64({10000});
+    const TensorType x = f64({10000});
     const Problem apply =
         problem("dropout_apply", {x, row_major({2}, DType::i64)}, {x},
                 {{"rate", 0.25}, {"seed", std::int64_t(5)}, {"stream", std::int64_t(0)}});
@@ -248,7 +248,7 @@ TEST_CASE("strict numerics do without kernels that transform") {
 }
 
 TEST_CASE("a missing attribute is named, not replaced") {
-    const TensorDesc x = row_major({1, 4, 2, 2});
+    const TensorType x = row_major({1, 4, 2, 2});
     const Attributes all{{"size", std::int64_t(5)}, {"alpha", 1e-4}, {"beta", 0.75}, {"k", 1.0}};
     for (const auto& [name, value] : all) {
         Problem item = problem("local_response_norm", {x}, {x}, all);

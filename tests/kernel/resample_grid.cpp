@@ -140,23 +140,23 @@ GRID(adaptive_max_pool2d_backward) {
         for (const auto& stored : {tensor, row_major}) {
             Attributes attributes = pool.attributes;
             attributes["source_shape"] = pool.source;
-            const TensorDesc image = stored(pool.source, DType::f32);
-            const TensorDesc result = stored(pool.result(), DType::f32);
-            const TensorDesc indices = stored(pool.result(), DType::i32);
+            const TensorType image = stored(pool.source, DType::f32);
+            const TensorType result = stored(pool.result(), DType::f32);
+            const TensorType indices = stored(pool.result(), DType::i32);
             // Indices that the forward pool would give.
             const auto choose = [=](std::vector<Buffer>& sources) {
                 Problem pooling =
                     problem("adaptive_max_pool2d", {image}, {result, indices}, pool.attributes);
                 pooling.attributes["indices"] = true;
                 pooling.dtype = sources[0].tensor().dtype;
-                for (TensorDesc* desc : {&pooling.sources[0], &pooling.destinations[0]})
+                for (TensorType* desc : {&pooling.sources[0], &pooling.destinations[0]})
                     desc->dtype = pooling.dtype;
                 pooling = widened(pooling);
                 std::vector<Buffer> from, to;
                 from.emplace_back(pooling.sources[0]);
                 for (std::int64_t i = 0; i < image.elements(); ++i)
                     from[0].set(i, std::round(noise(7, std::uint64_t(i)) * 6));
-                for (const TensorDesc& desc : pooling.destinations)
+                for (const TensorType& desc : pooling.destinations)
                     to.emplace_back(desc);
                 run_reference(pooling, from, to);
                 for (std::int64_t i = 0; i < indices.elements(); ++i)
@@ -175,7 +175,7 @@ GRID(adaptive_max_pool2d_backward) {
 GRID(channel_sums) {
     std::vector<Case> cases;
     for (const std::int64_t channels : {1, 3, 16, 37, 130}) {
-        for (const TensorDesc& source :
+        for (const TensorType& source :
              {tensor({3, channels, 13, 9}), row_major({3, channels, 4, 5}),
               row_major({700, channels})}) {
             cases.push_back({.problem = problem("channel_sums", {source}, {row_major({channels})}),

@@ -26,8 +26,8 @@ enum class Operand { state, number, update };
 Case update_case(const char* op, std::int64_t count, const std::vector<Operand>& others,
                  Attributes attributes, double step = 3,
                  const std::function<void(std::vector<Buffer>&)>& prepare = {}) {
-    const TensorDesc weights = row_major({count}), one = row_major({});
-    std::vector<TensorDesc> sources{weights, weights, one}, results{weights};
+    const TensorType weights = row_major({count}), one = row_major({});
+    std::vector<TensorType> sources{weights, weights, one}, results{weights};
     Case item;
     item.in_place = {{0, 0}};
     std::size_t counter = 0;
@@ -269,17 +269,17 @@ GRID(gradient_scale) {
     for (const std::size_t count : {1, 3, 60}) {
         Case item;
         item.problem =
-            problem("gradient_scale", std::vector<TensorDesc>(count, row_major({}, DType::f64)),
+            problem("gradient_scale", std::vector<TensorType>(count, row_major({}, DType::f64)),
                     {row_major({})}, {{"clip_norm", 0.5}});
         item.f32_tolerance = 1e-6;
         item.f64_tolerance = 1e-14;
         cases.push_back(std::move(item));
     }
-    const TensorDesc sum = row_major({}, DType::f64), shares = row_major({1});
+    const TensorType sum = row_major({}, DType::f64), shares = row_major({1});
     for (const Attributes& attributes :
          {Attributes{{"shared", true}}, Attributes{{"shared", true}, {"clip_norm", 0.5}}}) {
         Case item;
-        std::vector<TensorDesc> sources{shares};
+        std::vector<TensorType> sources{shares};
         if (attributes.contains("clip_norm")) sources.insert(sources.begin(), {sum, sum});
         item.problem = problem("gradient_scale", sources, {row_major({})}, attributes);
         item.f32_tolerance = 1e-6;
@@ -292,7 +292,7 @@ GRID(gradient_scale) {
              {Attributes{{"loss_scaled", true}},
               Attributes{{"loss_scaled", true}, {"shared", true}, {"clip_norm", 0.5}}}) {
             Case item;
-            std::vector<TensorDesc> sources{sum, sum, shares};
+            std::vector<TensorType> sources{sum, sum, shares};
             if (attributes.contains("shared")) sources.push_back(shares);
             item.problem = problem("gradient_scale", sources, {row_major({})}, attributes);
             item.f32_tolerance = 1e-6;
@@ -309,7 +309,7 @@ GRID(gradient_scale) {
 
 GRID(adapt_loss_scale) {
     std::vector<Case> cases;
-    const TensorDesc one = row_major({});
+    const TensorType one = row_major({});
     const double none = std::numeric_limits<double>::quiet_NaN();
     struct Numbers {
         double scale, updates, factor;
@@ -333,7 +333,7 @@ GRID(adapt_loss_scale) {
 GRID(accumulate_gradient) {
     std::vector<Case> cases;
     for (const std::int64_t count : kCounts) {
-        const TensorDesc sum = row_major({count});
+        const TensorType sum = row_major({count});
         Case item;
         item.problem = problem("accumulate_gradient", {sum, sum}, {sum});
         item.in_place = {{0, 0}};
@@ -347,7 +347,7 @@ GRID(accumulate_gradient) {
 GRID(take_gradient_sum) {
     std::vector<Case> cases;
     for (const std::int64_t count : kCounts) {
-        const TensorDesc sum = row_major({count});
+        const TensorType sum = row_major({count});
         Case item;
         item.problem = problem("take_gradient_sum", {sum, sum}, {sum, sum});
         item.in_place = {{0, 0}, {1, 1}};
@@ -361,7 +361,7 @@ GRID(take_gradient_sum) {
 GRID(weigh_gradient) {
     std::vector<Case> cases;
     for (const std::int64_t count : kCounts) {
-        const TensorDesc diff = row_major({count});
+        const TensorType diff = row_major({count});
         Case item;
         item.problem = problem("weigh_gradient", {diff, row_major({})}, {diff});
         item.in_place = {{0, 0}};
@@ -375,7 +375,7 @@ GRID(weigh_gradient) {
 GRID(moving_average) {
     std::vector<Case> cases;
     for (const std::int64_t count : kCounts) {
-        const TensorDesc average = row_major({count});
+        const TensorType average = row_major({count});
         Case item;
         item.problem = problem("moving_average", {average, average}, {average}, {{"decay", 0.99}});
         item.in_place = {{0, 0}};

@@ -65,6 +65,22 @@ class ProjectFiles(unittest.TestCase):
                 self.assertIn(library, LIBRARIES, f"{name}: add it here and to NOTICE")
                 self.assertIn(LIBRARIES[library], notice, name)
 
+    def test_the_operators_pages_name_operands_as_their_signatures_do(self):
+        pages = ("docs/operators.md", "docs/training_operators.md")
+        rows = [re.split(r"(?<!\\) \| ", line.strip("| \n")) for page in pages
+                for line in text_of(page).splitlines() if line.startswith("| ")]
+        cells = {name: row[1:3] for row in rows if len(row) > 2 for name in row[0].split(", ")}
+        table = text_of("base/tensor/signatures.def")
+        for match in re.finditer(r"^DTNN_SIGNATURE\((\w+),([^)]*)\)", table, re.M):
+            lists = re.split(r'"\s*,\s*"', match[2].strip().strip('"'))
+            self.assertTrue(match[1] in cells, f"no row for {match[1]} in {pages}")
+            for operands, cell in zip(lists, cells[match[1]]):
+                at = 0
+                for name in (re.match(r"\w+", operand)[0] for operand in operands.replace('"', " ").split()):
+                    found = re.compile(rf"\b{name}\b").search(cell, at)
+                    self.assertTrue(found, f"{match[1]}: `{name}` is not in its place in: {cell}")
+                    at = found.end()
+
     def test_licence_is_whole(self):
         licence = text_of("LICENSE")
         self.assertIn("Version 2.0, January 2004", licence)

@@ -7,12 +7,9 @@ OpBuilder channel_distribution(const char* name, const char* backward) {
     builder.family(Family::activation)
         .kernel_class(KernelClass::memory)
         .layer(std::string("- ") + name)
-        .inputs({"src"})
-        .outputs({"dst"})
         .field(axis_field("axis of normalisation"))
         .shape([name](ShapeContext& c) {
-            if (!expect_operands(c, name, 1) || !settle_axis(c, name)) return;
-            result_like(c);
+            if (settle_axis(c, name)) result_like(c);
         })
         // Only dst is kept.
         .gradient([backward](GradientContext& g) {

@@ -6,11 +6,9 @@ OpBuilder channel_distribution_backward(const char* name) {
     OpBuilder builder(name);
     builder.family(Family::activation)
         .kernel_class(KernelClass::memory)
-        .inputs({"dst", "diff_dst"})
-        .outputs({"diff_src"})
         .shape([name](ShapeContext& c) {
-            if (!expect_operands(c, name, 2) || !settle_axis(c, name)) return;
-            if (!expect_dims(c, name, 1, "diff_dst", c.input(0).dims)) return;
+            if (!settle_axis(c, name)) return;
+            if (!expect_dims(c, "diff_dst", c.input(0).dims)) return;
             result_like(c);
         })
         .no_gradient(kNoSecondDerivative)

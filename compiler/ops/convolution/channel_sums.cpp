@@ -8,10 +8,7 @@ OpDef define_channel_sums() {
         .family(Family::convolution)
         .kernel_class(KernelClass::memory)
         .doc("The sum of each channel over the batch; the gradient of a bias.")
-        .inputs({"src"})
-        .outputs({"dst"})
         .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "channel_sums", 1)) return;
             if (!settle_features(c, "channel_sums")) return;
             const Type& src = c.input(0);
             c.result(Type{wide_of(src.dtype), {features_of(src)}, {}});

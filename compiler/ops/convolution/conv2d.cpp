@@ -25,9 +25,6 @@ plan::Initializer weights_initializer(const Dims& dims, const Attributes& attrib
 
 void conv2d_shape(ShapeContext& c) {
     if (!expect_image(c, "conv2d")) return;
-    const bool bias = c.flag("bias"), residual = c.flag("residual");
-    const std::size_t operands = 2 + (bias ? 1u : 0u) + (residual ? 1u : 0u);
-    if (!expect_operands(c, "conv2d", operands)) return;
     fallback(c, "groups");
     fallback(c, "bias", false);
     const Type& src = c.input(0);
@@ -51,8 +48,8 @@ void conv2d_shape(ShapeContext& c) {
     const auto window = resolve_window(c, {weights[2], weights[3]}, src.dims);
     if (!window) return;
     const Type dst = windowed_type(src, filters, *window);
-    if (bias && !expect_dims(c, "conv2d", 2, "bias", {filters})) return;
-    if (residual && !expect_dims(c, "conv2d", bias ? 3 : 2, "residual", dst.dims)) return;
+    if (!expect_dims(c, "bias", {filters})) return;
+    if (!expect_dims(c, "residual", dst.dims)) return;
     // The fields that users write about the weights live in the weights' shape and the layer table.
     for (const char* name : {"filters", "kernel", "weights_initializer", "bias_initializer"})
         c.attributes().erase(name);
@@ -120,8 +117,6 @@ OpDef define_conv2d() {
             "Convolution of images (cross-correlation, as usual for networks) with learned "
             "filters.")
         .layer("- conv2d: {filters: 32, kernel: 3, padding: same}")
-        .inputs({"src", "weights", "bias?", "residual?"})
-        .outputs({"dst", "statistics?"})
         .field(integer_field("filters", {}, "number of output channels", 1, kLargestExtent))
         .field(pair_field("kernel", 3, "extents of a filter"))
         .field(pair_field("stride", 1, "cells from one window to the next"))

@@ -4,8 +4,6 @@ namespace dtnn::compiler {
 namespace {
 
 void conv2d_backward_data_shape(ShapeContext& c) {
-    const bool mask = c.flag("mask");
-    if (!expect_operands(c, "conv2d_backward_data", mask ? 3 : 2)) return;
     if (!expect_image(c, "conv2d_backward_data")) return;
     fallback(c, "groups");
     const Dims source = c.integers("source_shape");
@@ -19,8 +17,8 @@ void conv2d_backward_data_shape(ShapeContext& c) {
     Type diff_src = c.input(0);
     diff_src.dims = source;
     const Type dst = windowed_type(diff_src, weights[0], *window);
-    if (!expect_dims(c, "conv2d_backward_data", 0, "diff_dst", dst.dims)) return;
-    if (mask && !expect_dims(c, "conv2d_backward_data", 2, "y", source)) return;
+    if (!expect_dims(c, "diff_dst", dst.dims)) return;
+    if (!expect_dims(c, "y", source)) return;
     c.result(diff_src);
 }
 
@@ -36,8 +34,6 @@ OpDef define_conv2d_backward_data() {
         .takes({Epilogue::mask})
         .weights_operand(1, kFilterOrder)
         .doc("Gradient of a convolution by its source.")
-        .inputs({"diff_dst", "weights", "y?"})
-        .outputs({"diff_src"})
         .shape(conv2d_backward_data_shape)
         .no_gradient(kNoSecondDerivative)
         .flops([](const std::vector<Type>& in, const std::vector<Type>& out, const Attributes& a) {

@@ -4,7 +4,6 @@ namespace dtnn::compiler {
 namespace {
 
 void conv2d_backward_weights_shape(ShapeContext& c) {
-    if (!expect_operands(c, "conv2d_backward_weights", 2)) return;
     if (!expect_image(c, "conv2d_backward_weights", 0)) return;
     if (!expect_image(c, "conv2d_backward_weights", 1)) return;
     fallback(c, "groups");
@@ -15,7 +14,7 @@ void conv2d_backward_weights_shape(ShapeContext& c) {
     if (!window) return;
     const std::int64_t filters = c.input(1).dims[1];
     const Type dst = windowed_type(src, filters, *window);
-    if (!expect_dims(c, "conv2d_backward_weights", 1, "diff_dst", dst.dims)) return;
+    if (!expect_dims(c, "diff_dst", dst.dims)) return;
     Type weights{
         wide_of(src.dtype), {filters, src.dims[1] / c.integer("groups"), kernel[0], kernel[1]}, {}};
     // Weights follow their image: channels last means KH, KW, C, F.
@@ -36,8 +35,6 @@ OpDef define_conv2d_backward_weights() {
         .attribute("groups", std::int64_t{1})
         .weights_result(0, kFilterOrder)
         .doc("Gradient of a convolution by its weights, and by its bias when it has one.")
-        .inputs({"src", "diff_dst"})
-        .outputs({"diff_weights", "diff_bias?"})
         .shape(conv2d_backward_weights_shape)
         .no_gradient(kNoSecondDerivative)
         .flops([](const std::vector<Type>& in, const std::vector<Type>& out, const Attributes& a) {

@@ -79,8 +79,6 @@ std::optional<std::array<std::int64_t, 2>> resolve(ShapeContext& c, Window& w, c
 
 void conv2d_transpose_shape(ShapeContext& c) {
     if (!expect_image(c, "conv2d_transpose")) return;
-    const bool bias = c.flag("bias");
-    if (!expect_operands(c, "conv2d_transpose", bias ? 3 : 2)) return;
     fallback(c, "groups");
     fallback(c, "bias", false);
     const Type& src = c.input(0);
@@ -100,7 +98,7 @@ void conv2d_transpose_shape(ShapeContext& c) {
     const auto size = resolve(c, w, src.dims);
     if (!size) return;
     const std::int64_t filters = weights[1] * groups;
-    if (bias && !expect_dims(c, "conv2d_transpose", 2, "bias", {filters})) return;
+    if (!expect_dims(c, "bias", {filters})) return;
     for (const char* name : {"filters", "kernel", "weights_initializer", "bias_initializer"})
         c.attributes().erase(name);
     Type dst = src;
@@ -143,8 +141,6 @@ OpDef define_conv2d_transpose() {
             "Transposed convolution: every input cell adds its filter to the result, stride apart; "
             "it enlarges images as a convolution of the same fields shrinks them.")
         .layer("- conv2d_transpose: {filters: 32, kernel: 2, stride: 2}")
-        .inputs({"src", "weights", "bias?"})
-        .outputs({"dst"})
         .field(integer_field("filters", {}, "number of output channels", 1, kLargestExtent))
         .field(pair_field("kernel", 3, "extents of a filter"))
         .field(pair_field("stride", 1, "cells of the result from one input cell to the next"))

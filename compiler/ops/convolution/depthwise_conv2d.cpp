@@ -31,8 +31,6 @@ plan::Initializer depthwise_weights_initializer(const Dims& dims, const Attribut
 
 void depthwise_conv2d_shape(ShapeContext& c) {
     if (!expect_image(c, "depthwise_conv2d")) return;
-    const bool bias = c.flag("bias");
-    if (!expect_operands(c, "depthwise_conv2d", bias ? 3 : 2)) return;
     fallback(c, "bias", false);
     const Type& src = c.input(0);
     const Dims& weights = c.input(1).dims;
@@ -43,7 +41,7 @@ void depthwise_conv2d_shape(ShapeContext& c) {
     }
     const auto window = resolve_window(c, {weights[2], weights[3]}, src.dims);
     if (!window) return;
-    if (bias && !expect_dims(c, "depthwise_conv2d", 2, "bias", {weights[0]})) return;
+    if (!expect_dims(c, "bias", {weights[0]})) return;
     for (const char* name : {"kernel", "multiplier", "weights_initializer", "bias_initializer"})
         c.attributes().erase(name);
     c.result(windowed_type(src, weights[0], *window));
@@ -68,8 +66,6 @@ OpDef define_depthwise_conv2d() {
             "Convolution of each channel with filters of its own; results of the same channel are "
             "neighbours.")
         .layer("- depthwise_conv2d: {kernel: 3, padding: same}")
-        .inputs({"src", "weights", "bias?"})
-        .outputs({"dst"})
         .field(pair_field("kernel", 3, "extents of a filter"))
         .field(pair_field("stride", 1, "cells from one window to the next"))
         .field(padding_field())

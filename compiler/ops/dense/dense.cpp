@@ -30,8 +30,6 @@ Type dense_result(const Type& src, std::size_t summed, std::int64_t units) {
 }
 
 void dense_shape(ShapeContext& c) {
-    const bool bias = c.flag("bias");
-    if (!expect_operands(c, "dense", bias ? 3 : 2)) return;
     fallback(c, "bias", false);
     const Type& src = c.input(0);
     Dims weights = c.input(1).dims;
@@ -60,7 +58,7 @@ void dense_shape(ShapeContext& c) {
         return;
     }
     const std::int64_t units = weights.back();
-    if (bias && !expect_dims(c, "dense", 2, "bias", {units})) return;
+    if (!expect_dims(c, "bias", {units})) return;
     for (const char* name : {"units", "weights_initializer", "bias_initializer"})
         c.attributes().erase(name);
     c.result(dense_result(src, summed, units));
@@ -106,8 +104,6 @@ OpDef define_dense() {
         .weights_operand(1, kDenseOrder)
         .doc("Fully connected layer: every unit reads every number of the input.")
         .layer("- dense: {units: 10}")
-        .inputs({"src", "weights", "bias?"})
-        .outputs({"dst"})
         .field(integer_field("units", {}, "numbers that come out", 1, kLargestExtent))
         .weights_and_bias("whether a learned number per unit is added", dense_weights_dims,
                           dense_weights_initializer, units_in("units"))

@@ -4,8 +4,6 @@ namespace dtnn::compiler {
 namespace {
 
 void dense_backward_data_shape(ShapeContext& c) {
-    const bool mask = c.flag("mask");
-    if (!expect_operands(c, "dense_backward_data", mask ? 3 : 2)) return;
     const Dims source = c.integers("source_shape");
     const Type& diff_dst = c.input(0);
     // The axes before those that are summed over: all but the last of the result.
@@ -18,9 +16,9 @@ void dense_backward_data_shape(ShapeContext& c) {
         result(source.begin(), source.begin() + rows);
     weights.push_back(diff_dst.dims.back());
     result.push_back(diff_dst.dims.back());
-    if (!expect_dims(c, "dense_backward_data", 0, "diff_dst", result)) return;
-    if (!expect_dims(c, "dense_backward_data", 1, "weights", weights)) return;
-    if (mask && !expect_dims(c, "dense_backward_data", 2, "y", source)) return;
+    if (!expect_dims(c, "diff_dst", result)) return;
+    if (!expect_dims(c, "weights", weights)) return;
+    if (!expect_dims(c, "y", source)) return;
     const bool absorbed = source.size() > result.size();
     Type diff_src{diff_dst.dtype, source, {}, diff_dst.axes};
     if (absorbed) diff_src.axes = usual_axes(source.size() - 1);
@@ -40,8 +38,6 @@ OpDef define_dense_backward_data() {
         .takes({Epilogue::mask})
         .weights_operand(1, kDenseOrder)
         .doc("Gradient of a fully connected layer by its source.")
-        .inputs({"diff_dst", "weights", "y?"})
-        .outputs({"diff_src"})
         .shape(dense_backward_data_shape)
         .no_gradient(kNoSecondDerivative)
         .flops([](const std::vector<Type>& in, const std::vector<Type>& out, const Attributes& a) {

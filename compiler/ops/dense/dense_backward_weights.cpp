@@ -4,7 +4,6 @@ namespace dtnn::compiler {
 namespace {
 
 void dense_backward_weights_shape(ShapeContext& c) {
-    if (!expect_operands(c, "dense_backward_weights", 2)) return;
     fallback(c, "bias", false);
     const Type& src = c.input(0);
     const Dims weights = c.integers("weights_shape");
@@ -16,8 +15,8 @@ void dense_backward_weights_shape(ShapeContext& c) {
     source.pop_back();
     source.insert(source.end(), weights.begin(), weights.end() - 1);
     result.back() = weights.back();
-    if (!expect_dims(c, "dense_backward_weights", 0, "src", source)) return;
-    if (!expect_dims(c, "dense_backward_weights", 1, "diff_dst", result)) return;
+    if (!expect_dims(c, "src", source)) return;
+    if (!expect_dims(c, "diff_dst", result)) return;
     Type diff_weights{wide_of(src.dtype), weights, {}};
     // Rows follow the source's physical order: channels last means H, W, C, units.
     if (is_image(src) && !src.order.empty()) diff_weights.order = kDenseOrder;
@@ -36,8 +35,6 @@ OpDef define_dense_backward_weights() {
         .multiplies()
         .weights_result(0, kDenseOrder)
         .doc("Gradient of a fully connected layer by its weights, and by its bias when it has one.")
-        .inputs({"src", "diff_dst"})
-        .outputs({"diff_weights", "diff_bias?"})
         .shape(dense_backward_weights_shape)
         .no_gradient(kNoSecondDerivative)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {

@@ -12,11 +12,8 @@ OpDef define_channel_scale() {
         .family(Family::join)
         .kernel_class(KernelClass::memory)
         .doc("A value times one number per sample and channel.")
-        .inputs({"src", "gate"})
-        .outputs({"dst"})
         .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "channel_scale", 2) || !settle_features(c, "channel_scale"))
-                return;
+            if (!settle_features(c, "channel_scale")) return;
             if (!gates(c.input(1), c.input(0))) {
                 c.fail(fmt::format("channel_scale: {} has not one number per channel of {}",
                                    print(c.input(1)), print(c.input(0))));

@@ -11,12 +11,10 @@ OpDef define_channel_scale_backward_gate() {
         .family(Family::join)
         .kernel_class(KernelClass::memory)
         .doc("Gradient of channel_scale by its gate.")
-        .inputs({"src", "diff_dst"})
-        .outputs({"diff_gate"})
         .shape([](ShapeContext& c) {
             const char* name = "channel_scale_backward_gate";
-            if (!expect_operands(c, name, 2) || !settle_features(c, name)) return;
-            if (!expect_dims(c, name, 1, "diff_dst", c.input(0).dims)) return;
+            if (!settle_features(c, name)) return;
+            if (!expect_dims(c, "diff_dst", c.input(0).dims)) return;
             Type gate{c.input(0).dtype, c.integers("gate_shape"), {}, usual_axes(1)};
             if (gate.dims == ones_of_gate(c.input(0))) {
                 gate.order = c.input(0).order;

@@ -15,11 +15,9 @@ OpBuilder dropout_layer(const char* name, const char* applied, bool image,
         .in_training({.op = applied, .attributes = {"rate"}, .random = true})
         .in_inference({})
         .does_nothing(drops_nothing)
-        .inputs({"src"})
-        .outputs({"dst"})
         .field(rate)
         .shape([name, image](ShapeContext& c) {
-            if (!expect_operands(c, name, 1) || (image && !expect_image(c, name))) return;
+            if (image && !expect_image(c, name)) return;
             fallback(c, "rate");
             result_like(c);
         })

@@ -6,10 +6,8 @@ OpBuilder dropout_application(const char* name, bool image) {
     OpBuilder builder(name);
     builder.family(Family::dropout)
         .kernel_class(KernelClass::dropout)
-        .inputs({"src", "position"})
-        .outputs({"dst"})
         .shape([name, image](ShapeContext& c) {
-            if (!expect_operands(c, name, 2) || (image && !expect_image(c, name))) return;
+            if (image && !expect_image(c, name)) return;
             if (c.input(1).dtype != DType::i64 || c.input(1).elements() != 2) {
                 c.fail(std::string(name) + ": position must be two i64");
                 return;

@@ -210,7 +210,6 @@ OpBuilder elementwise_operator(const std::string& name, std::vector<Field> field
         .outputs({"dst"})
         .expression(to_postfix(forward(by_default)))
         .shape([name, defaults](ShapeContext& c) {
-            if (!expect_operands(c, name.c_str(), 1)) return;
             for (const auto& [field, value] : defaults)
                 c.attributes().try_emplace(field, value);
             result_like(c);
@@ -245,8 +244,6 @@ OpDef define_elementwise() {
             "log, log1p, sqrt, tanh, atanh, sigmoid and erf of them.")
         .layer("- elementwise: {expression: \"x * sigmoid(x)\"}")
         .field(text)
-        .inputs({"x0"})
-        .outputs({"dst"})
         .variadic(1)
         .expression_rule(
             [](const Node& node) { return text_or(node.attributes, "expression", ""); })

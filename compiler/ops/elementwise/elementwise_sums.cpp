@@ -17,8 +17,6 @@ OpDef define_elementwise_sums() {
             "operator by its trained parameters.")
         .sums_expression()
         .attribute("by_channel", false)
-        .inputs({"x0"})
-        .outputs({"dst"})
         .variadic(1)
         .shape([](ShapeContext& c) {
             const char* const name = "elementwise_sums";

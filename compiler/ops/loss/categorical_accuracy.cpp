@@ -10,8 +10,6 @@ OpDef define_categorical_accuracy() {
         .kernel_class(KernelClass::memory)
         .reads_order_only()
         .doc("Number of rows whose largest prediction is the label.")
-        .inputs({"predictions", "labels"})
-        .outputs({"right"})
         .shape([](ShapeContext& c) {
             if (expect_rows_and_labels(c, "categorical_accuracy")) result_sum(c);
         })

@@ -12,8 +12,6 @@ OpDef define_categorical_cross_entropy() {
         .attribute("epsilon", 1e-8)
         .attribute("smoothing", 0.0)
         .doc("Mean negative logarithm of the probability that was predicted for the label.")
-        .inputs({"probabilities", "labels"})
-        .outputs({"loss"})
         .shape([](ShapeContext& c) {
             if (!expect_rows_and_labels(c, "categorical_cross_entropy")) return;
             if (!expect_class_weights(c, "categorical_cross_entropy", c.input(0).dims[1])) return;

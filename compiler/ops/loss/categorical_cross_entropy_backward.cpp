@@ -11,8 +11,6 @@ OpDef define_categorical_cross_entropy_backward() {
         .attribute("epsilon", 1e-8)
         .attribute("smoothing", 0.0)
         .doc("Gradient of categorical_cross_entropy.")
-        .inputs({"probabilities", "labels"})
-        .outputs({"diff"})
         .shape([](ShapeContext& c) {
             if (!expect_rows_and_labels(c, "categorical_cross_entropy_backward")) return;
             if (!expect_class_weights(c, "categorical_cross_entropy_backward", c.input(0).dims[1]))

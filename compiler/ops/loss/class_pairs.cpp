@@ -10,8 +10,6 @@ OpDef define_class_pairs() {
         .kernel_class(KernelClass::memory)
         .reads_order_only()
         .doc("The label and the predicted class of every row.")
-        .inputs({"predictions", "labels"})
-        .outputs({"pairs"})
         .shape([](ShapeContext& c) {
             if (expect_rows_and_labels(c, "class_pairs"))
                 c.result(Type{DType::i32, {c.input(0).dims[0], 2}, {}});

@@ -12,8 +12,6 @@ OpDef define_dice() {
         .attribute("smooth", 1.0)
         .attribute("pixels", std::int64_t{0})
         .doc("One less the overlap of what was predicted and what should be.")
-        .inputs({"probabilities", "labels"})
-        .outputs({"loss"})
         .shape([](ShapeContext& c) {
             if (!expect_rows_and_labels(c, "dice")) return;
             fallback(c, "smooth");

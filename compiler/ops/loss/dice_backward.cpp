@@ -10,8 +10,6 @@ OpDef define_dice_backward() {
         .attribute("smooth", 1.0)
         .attribute("pixels", std::int64_t{0})
         .doc("Gradient of dice.")
-        .inputs({"probabilities", "labels"})
-        .outputs({"diff"})
         .shape([](ShapeContext& c) {
             if (!expect_rows_and_labels(c, "dice_backward")) return;
             fallback(c, "smooth");

@@ -68,8 +68,6 @@ OpDef define_elementwise_mean() {
         .kernel_class(KernelClass::memory)
         .doc("Mean of an expression, element by element: the pointwise losses.")
         .sums_expression()
-        .inputs({"x0"})
-        .outputs({"loss"})
         .variadic(1)
         .shape(elementwise_mean_shape)
         .gradient(elementwise_mean_gradient)

@@ -13,8 +13,6 @@ OpDef define_hinge() {
         .attribute("margin", 1.0)
         .attribute("form", std::string("largest"))
         .doc("How far the label's number is from a margin above the others.")
-        .inputs({"predictions", "labels"})
-        .outputs({"loss"})
         .shape([](ShapeContext& c) {
             if (!expect_rows_and_labels(c, "hinge")) return;
             fallback(c, "margin");

@@ -11,8 +11,6 @@ OpDef define_hinge_backward() {
         .attribute("margin", 1.0)
         .attribute("form", std::string("largest"))
         .doc("Gradient of hinge.")
-        .inputs({"predictions", "labels"})
-        .outputs({"diff"})
         .shape([](ShapeContext& c) {
             if (!expect_rows_and_labels(c, "hinge_backward")) return;
             fallback(c, "margin");

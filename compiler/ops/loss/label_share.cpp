@@ -14,13 +14,10 @@ OpDef define_label_share() {
         .family(Family::loss)
         .kernel_class(KernelClass::memory)
         .doc("A batch's share in an update, by the weights of its labels.")
-        .inputs({"labels", "batch_weight"})
-        .outputs({"share"})
         .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "label_share", 2)) return;
             if (!expect_labels(c, "label_share")) return;
             const DType dtype = c.input(1).dtype;
-            if (!expect_single(c, "label_share", 1, "batch_weight", dtype)) return;
+            if (!expect_single(c, "batch_weight", dtype)) return;
             const auto classes = std::int64_t(class_weights(c.attributes()).size());
             if (expect_class_weights(c, "label_share", std::max<std::int64_t>(classes, 1), true))
                 c.result({dtype, {1}, {}});

@@ -11,10 +11,7 @@ OpDef define_label_weights() {
         .family(Family::loss)
         .kernel_class(KernelClass::memory)
         .doc("Sum of the weights of the labels' classes.")
-        .inputs({"labels"})
-        .outputs({"weight"})
         .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "label_weights", 1)) return;
             if (!expect_labels(c, "label_weights")) return;
             const auto classes = std::int64_t(class_weights(c.attributes()).size());
             if (expect_class_weights(c, "label_weights", std::max<std::int64_t>(classes, 1), true))

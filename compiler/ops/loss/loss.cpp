@@ -7,7 +7,6 @@
 namespace dtnn::compiler {
 
 bool expect_rows_and_labels(ShapeContext& c, const char* op) {
-    if (!expect_operands(c, op, 2)) return false;
     const Type& rows = c.input(0);
     if (!is_rows(rows)) {
         c.fail(

@@ -10,8 +10,6 @@ OpDef define_negative_log_likelihood() {
         .family(Family::loss)
         .kernel_class(KernelClass::memory)
         .doc("Mean negative log-probability that was predicted for the label.")
-        .inputs({"log_probabilities", "labels"})
-        .outputs({"loss"})
         .shape([](ShapeContext& c) {
             if (!expect_rows_and_labels(c, "negative_log_likelihood")) return;
             if (!expect_class_weights(c, "negative_log_likelihood", c.input(0).dims[1])) return;

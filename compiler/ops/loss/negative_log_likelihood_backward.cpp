@@ -8,8 +8,6 @@ OpDef define_negative_log_likelihood_backward() {
         .family(Family::loss)
         .kernel_class(KernelClass::memory)
         .doc("Gradient of negative_log_likelihood.")
-        .inputs({"log_probabilities", "labels"})
-        .outputs({"diff"})
         .shape([](ShapeContext& c) {
             if (!expect_rows_and_labels(c, "negative_log_likelihood_backward")) return;
             if (!expect_class_weights(c, "negative_log_likelihood_backward", c.input(0).dims[1]))

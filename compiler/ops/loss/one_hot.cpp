@@ -14,8 +14,6 @@ OpDef define_one_hot() {
             "dense layer behind it.")
         .layer("- one_hot: {classes: 1000}")
         .takes_integers()
-        .inputs({"labels"})
-        .outputs({"dst"})
         .field({.name = "classes",
                 .type = FieldType::integer,
                 .doc = "how many values an integer may have, from 0",
@@ -23,7 +21,6 @@ OpDef define_one_hot() {
                 .minimum = 1,
                 .maximum = 1'000'000})
         .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "one_hot", 1)) return;
             const Type& labels = c.input(0);
             const bool row = is_rows(labels);
             if (labels.dtype != DType::i32 || labels.dims.empty() ||

@@ -8,10 +8,7 @@ OpDef define_scale_classes() {
         .family(Family::loss)
         .kernel_class(KernelClass::memory)
         .doc("Rows with every class scaled by its weight.")
-        .inputs({"src"})
-        .outputs({"dst"})
         .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "scale_classes", 1)) return;
             if (!is_rows(c.input(0))) {
                 c.fail("scale_classes: rows must be [N,C]");
                 return;

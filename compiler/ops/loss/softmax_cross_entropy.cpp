@@ -11,8 +11,6 @@ OpDef define_softmax_cross_entropy() {
         .kernel_class(KernelClass::memory)
         .attribute("smoothing", 0.0)
         .doc("Softmax and categorical cross-entropy together, numerically stable.")
-        .inputs({"logits", "labels"})
-        .outputs({"loss", "probabilities"})
         .shape([](ShapeContext& c) {
             if (!expect_rows_and_labels(c, "softmax_cross_entropy")) return;
             if (!expect_class_weights(c, "softmax_cross_entropy", c.input(0).dims[1])) return;

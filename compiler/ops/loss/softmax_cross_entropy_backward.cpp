@@ -10,8 +10,6 @@ OpDef define_softmax_cross_entropy_backward() {
         .kernel_class(KernelClass::memory)
         .attribute("smoothing", 0.0)
         .doc("Gradient of softmax_cross_entropy by the logits.")
-        .inputs({"probabilities", "labels"})
-        .outputs({"diff_logits"})
         .shape([](ShapeContext& c) {
             if (!expect_rows_and_labels(c, "softmax_cross_entropy_backward")) return;
             if (!expect_class_weights(c, "softmax_cross_entropy_backward", c.input(0).dims[1]))

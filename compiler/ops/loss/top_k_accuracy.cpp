@@ -11,8 +11,6 @@ OpDef define_top_k_accuracy() {
         .attribute("k", std::int64_t{5})
         .reads_order_only()
         .doc("Number of rows whose label is among the k largest predictions.")
-        .inputs({"predictions", "labels"})
-        .outputs({"right"})
         .shape([](ShapeContext& c) {
             if (!expect_rows_and_labels(c, "top_k_accuracy")) return;
             fallback(c, "k");

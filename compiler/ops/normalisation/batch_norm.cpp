@@ -45,8 +45,6 @@ OpDef define_batch_norm() {
             "by "
             "learned numbers; inference uses moving statistics (Ioffe and Szegedy, 2015).")
         .layer("- batch_norm")
-        .inputs({"src", "gamma", "beta", "running_mean", "running_variance"})
-        .outputs({"dst"})
         .field(momentum)
         .field(epsilon)
         .field(initializer_field("gamma_initializer", "ones", "first factors"))
@@ -56,7 +54,7 @@ OpDef define_batch_norm() {
         .parameter(per_channel("running_mean", false, "zeros"))
         .parameter(per_channel("running_variance", false, "ones"))
         .shape([](ShapeContext& c) {
-            if (!settle_features(c, "batch_norm") || !expect_operands(c, "batch_norm", 5)) return;
+            if (!settle_features(c, "batch_norm")) return;
             if (!expect_per_channel(c, "batch_norm", 1, 4)) return;
             for (const char* name : {"gamma_initializer", "beta_initializer"})
                 c.attributes().erase(name);

@@ -5,7 +5,7 @@ namespace dtnn::compiler {
 namespace {
 
 void batch_norm_backward_shape(ShapeContext& c) {
-    if (!expect_relu_backward(c, "batch_norm_backward", 5)) return;
+    if (!expect_relu_backward(c, "batch_norm_backward")) return;
     const Type& src = c.input(0);
     const Type per_channel{wide_of(src.dtype), {features_of(src)}, {}};
     c.result(src);
@@ -26,8 +26,6 @@ OpDef define_batch_norm_backward() {
         .kernel_class(KernelClass::normalization_gradients)
         .attribute("epilogue", std::string("none"))
         .doc("Gradient of batch_norm_training.")
-        .inputs({"src", "diff_dst", "gamma", "mean", "inverse_deviation", "beta?", "mask?"})
-        .outputs({"diff_src", "diff_gamma", "diff_beta", "diff_residual?"})
         .shape(batch_norm_backward_shape)
         .no_gradient(kNoSecondDerivative)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {

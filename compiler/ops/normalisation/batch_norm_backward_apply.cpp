@@ -10,17 +10,11 @@ OpDef define_batch_norm_backward_apply() {
         .kernel_class(KernelClass::normalization_gradients)
         .attribute("epilogue", std::string("none"))
         .doc("Gradient of the source of a batch norm over the batches of all ranks.")
-        .inputs({"src", "diff_dst", "gamma", "mean", "inverse_deviation", "sums", "batch_weight",
-                 "beta?", "mask?"})
-        .outputs({"diff_src", "diff_residual?"})
         .shape([](ShapeContext& c) {
-            if (!expect_relu_backward(c, "batch_norm_backward_apply", 7)) return;
+            if (!expect_relu_backward(c, "batch_norm_backward_apply")) return;
             const Type& src = c.input(0);
-            if (!expect_dims(c, "batch_norm_backward_apply", 5, "sums", rank_sums(src).dims))
-                return;
-            if (!expect_single(c, "batch_norm_backward_apply", 6, "batch_weight",
-                               wide_of(src.dtype)))
-                return;
+            if (!expect_dims(c, "sums", rank_sums(src).dims)) return;
+            if (!expect_single(c, "batch_weight", wide_of(src.dtype))) return;
             c.result(src);
             if (c.flag("residual")) c.result(src);
         })

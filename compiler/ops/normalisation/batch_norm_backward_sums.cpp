@@ -14,14 +14,11 @@ OpDef define_batch_norm_backward_sums() {
             "The gradients of gamma and beta, and what a rank's batch adds to the sums of all "
             "ranks "
             "that the gradient of the source takes.")
-        .inputs({"src", "diff_dst", "gamma", "mean", "inverse_deviation", "batch_weight", "beta?",
-                 "mask?"})
-        .outputs({"sums", "diff_gamma", "diff_beta"})
         .shape([](ShapeContext& c) {
-            if (!expect_relu_backward(c, "batch_norm_backward_sums", 6)) return;
+            if (!expect_relu_backward(c, "batch_norm_backward_sums")) return;
             const Type& src = c.input(0);
             const DType wide = wide_of(src.dtype);
-            if (!expect_single(c, "batch_norm_backward_sums", 5, "batch_weight", wide)) return;
+            if (!expect_single(c, "batch_weight", wide)) return;
             const Type per_channel{wide, {features_of(src)}, {}};
             c.result(rank_sums(src));
             c.result(per_channel);

@@ -12,15 +12,10 @@ OpDef define_batch_norm_inference() {
         .attribute("epilogue", std::string("none"))
         .takes({Epilogue::residual, Epilogue::relu})
         .doc("Batch normalisation by the running statistics.")
-        .inputs({"src", "gamma", "beta", "running_mean", "running_variance", "residual?"})
-        .outputs({"dst"})
         .shape([](ShapeContext& c) {
-            const bool residual = c.flag("residual");
             if (!settle_features(c, "batch_norm_inference")) return;
-            if (!expect_operands(c, "batch_norm_inference", residual ? 6 : 5)) return;
             if (!expect_per_channel(c, "batch_norm_inference", 1, 4)) return;
-            if (residual && !expect_dims(c, "batch_norm_inference", 5, "residual", c.input(0).dims))
-                return;
+            if (!expect_dims(c, "residual", c.input(0).dims)) return;
             fallback(c, "epsilon");
             c.attributes().erase("momentum");
             result_like(c);

@@ -10,18 +10,12 @@ OpDef define_batch_norm_sums() {
         .family(Family::normalisation)
         .kernel_class(KernelClass::normalizations)
         .doc("What a rank's batch adds to the batch statistics of all ranks.")
-        .inputs({"src", "running_mean", "batch_weight", "statistics?"})
-        .outputs({"sums"})
         .shape([](ShapeContext& c) {
-            const bool statistics = c.flag("statistics");
             if (!settle_features(c, "batch_norm_sums")) return;
-            if (!expect_operands(c, "batch_norm_sums", statistics ? 4 : 3)) return;
             if (!expect_per_channel(c, "batch_norm_sums", 1, 1)) return;
             const Type& src = c.input(0);
-            if (!expect_single(c, "batch_norm_sums", 2, "batch_weight", wide_of(src.dtype))) return;
-            if (statistics &&
-                !expect_dims(c, "batch_norm_sums", 3, "statistics", {3, features_of(src)}))
-                return;
+            if (!expect_single(c, "batch_weight", wide_of(src.dtype))) return;
+            if (!expect_dims(c, "statistics", {3, features_of(src)})) return;
             c.result(rank_sums(src));
         })
         .no_gradient(kSynchronisedLate)

@@ -6,21 +6,18 @@ namespace dtnn::compiler {
 namespace {
 
 void batch_norm_training_shape(ShapeContext& c) {
-    const bool statistics = c.flag("statistics"), residual = c.flag("residual");
-    const std::size_t operands = 5 + (statistics ? 1u : 0u) + (residual ? 1u : 0u);
     if (!settle_features(c, "batch_norm_training")) return;
-    if (!expect_operands(c, "batch_norm_training", operands)) return;
     if (!expect_per_channel(c, "batch_norm_training", 1, 4)) return;
     fallback(c, "epsilon");
     fallback(c, "momentum");
     const Type& src = c.input(0);
     const std::int64_t channels = features_of(src);
     const bool synchronised = c.flag("synchronised");
-    DTNN_CHECK(statistics || !synchronised, "batch_norm_training without the sums of all ranks");
+    DTNN_CHECK(c.flag("statistics") || !synchronised,
+               "batch_norm_training without the sums of all ranks");
     const Dims sums = synchronised ? rank_sums(src).dims : Dims{3, channels};
-    if (statistics && !expect_dims(c, "batch_norm_training", 5, "statistics", sums)) return;
-    if (residual && !expect_dims(c, "batch_norm_training", operands - 1, "residual", src.dims))
-        return;
+    if (!expect_dims(c, "statistics", sums)) return;
+    if (!expect_dims(c, "residual", src.dims)) return;
     c.result(src);
     // The mean in double: a channel far from zero is as near to its mean as any other.
     for (int i = 0; i < 4; ++i)
@@ -59,10 +56,6 @@ OpDef define_batch_norm_training() {
         .doc(
             "Batch normalisation by the statistics of the batch, which also moves the running "
             "ones.")
-        .inputs({"src", "gamma", "beta", "running_mean", "running_variance", "statistics?",
-                 "residual?"})
-        .outputs({"dst", "mean", "inverse_deviation", "new_running_mean", "new_running_variance",
-                  "mask?"})
         .shape(batch_norm_training_shape)
         .gradient(batch_norm_training_gradient)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {

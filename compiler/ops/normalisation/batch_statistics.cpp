@@ -13,16 +13,12 @@ bool expect_per_channel(ShapeContext& c, const char* op, std::size_t first, std:
     return true;
 }
 
-bool expect_relu_backward(ShapeContext& c, const char* op, std::size_t own) {
-    const bool mask = c.flag("mask");
-    const bool beta = text_or(c.attributes(), "epilogue", "none") != "none" && !mask;
+bool expect_relu_backward(ShapeContext& c, const char* op) {
     if (!settle_features(c, op)) return false;
-    if (!expect_operands(c, op, own + (beta ? 1u : 0u) + (mask ? 1u : 0u))) return false;
     const Type& src = c.input(0);
-    if (!expect_dims(c, op, 1, "diff_dst", src.dims)) return false;
-    if (!expect_per_channel(c, op, 2, 3)) return false;
-    if (beta) return expect_per_channel(c, op, own, 1);
-    return !mask || expect_dims(c, op, own, "mask", {bit_mask_bytes(src.elements())});
+    if (!expect_dims(c, "diff_dst", src.dims)) return false;
+    return expect_per_channel(c, op, 2, 3) && expect_dims(c, "beta", {features_of(src)}) &&
+           expect_dims(c, "mask", {bit_mask_bytes(src.elements())});
 }
 
 Type rank_sums(const Type& src) {

@@ -7,10 +7,9 @@ namespace dtnn::compiler {
 
 /// Fails unless operands first .. first+count-1 are one number per channel of operand 0.
 bool expect_per_channel(ShapeContext& c, const char* op, std::size_t first, std::size_t count);
-/// The operands of a backward operator that come in front of `own` and, when a relu is fused,
-/// behind it: src, diff_dst, gamma, mean, inverse_deviation, ..., [beta if epilogue is relu and not
-/// mask, or an expression], [mask].
-bool expect_relu_backward(ShapeContext& c, const char* op, std::size_t own);
+/// The operands of a backward operator that have to do with neither exchanges nor weights of
+/// batches: src, diff_dst, gamma, mean, inverse_deviation, and beta or mask where they are there.
+bool expect_relu_backward(ShapeContext& c, const char* op);
 /// The type of two sums for every channel of `src`, and of the count of a channel's elements: f64
 /// [2C+1].
 Type rank_sums(const Type& src);

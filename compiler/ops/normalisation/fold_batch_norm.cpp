@@ -11,11 +11,7 @@ OpDef define_fold_batch_norm() {
         .attribute("epsilon", 1e-5)
         .lie_alike()
         .doc("Weights and bias of the convolution that equals a convolution and its batch norm.")
-        .inputs({"weights", "gamma", "beta", "running_mean", "running_variance", "bias?"})
-        .outputs({"weights", "bias"})
         .shape([](ShapeContext& c) {
-            const bool bias = c.flag("bias");
-            if (!expect_operands(c, "fold_batch_norm", bias ? 6 : 5)) return;
             fallback(c, "epsilon");
             const Type& weights = c.input(0);
             if (weights.dims.empty()) {

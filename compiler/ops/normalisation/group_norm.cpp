@@ -30,14 +30,13 @@ OpDef define_group_norm() {
             "shifts each channel by learned numbers (Wu and He, 2018); as many groups as channels "
             "are instance normalisation.")
         .layer("- group_norm: {groups: 8}")
-        .inputs({"src", "gamma?", "beta?"})
-        .outputs({"dst", "mean?", "inverse_deviation?"})
         .field(integer_field("groups", {},
                              "groups of neighbouring channels; must divide the channels; 1: one "
                              "group, as many as channels: instance normalisation",
                              1, kLargestExtent))
         .field(epsilon_field())
         .field(affine_field())
+        .operands_by("affine")
         .parameter(gamma_rule(per_channel))
         .parameter(beta_rule(per_channel))
         .shape(group_norm_shape)

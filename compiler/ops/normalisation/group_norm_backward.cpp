@@ -5,7 +5,6 @@ namespace dtnn::compiler {
 namespace {
 
 void group_norm_backward_shape(ShapeContext& c) {
-    fallback(c, "affine");
     if (!settle_features(c, "group_norm_backward") || !expect_groups(c)) return;
     if (!expect_normalisation_backward(c, "group_norm_backward", group_norm_statistics(c))) return;
     if (c.flag("affine") && !expect_per_channel(c, "group_norm_backward", 4, 1)) return;
@@ -22,9 +21,8 @@ OpDef define_group_norm_backward() {
         .family(Family::normalisation)
         .kernel_class(KernelClass::normalization_gradients)
         .attribute("affine", true)
+        .operands_by("affine")
         .doc("Gradient of group_norm.")
-        .inputs({"src", "diff_dst", "mean", "inverse_deviation", "gamma?"})
-        .outputs({"diff_src", "diff_gamma?", "diff_beta?"})
         .shape(group_norm_backward_shape)
         .no_gradient(kNoSecondDerivative)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {

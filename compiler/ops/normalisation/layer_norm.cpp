@@ -41,14 +41,13 @@ OpDef define_layer_norm() {
             "deviation "
             "1, then scales and shifts by learned numbers (Ba, Kiros and Hinton, 2016).")
         .layer("- layer_norm: {axis: channels}")
-        .inputs({"src", "gamma?", "beta?"})
-        .outputs({"dst", "mean?", "inverse_deviation?"})
         .field(choice_field("axis", "features", {"features", "channels"},
                             "what is normalised together: all numbers of a sample, or of each step "
                             "of a sequence (features), or the channels of each pixel (channels, as "
                             "in ConvNeXt)"))
         .field(epsilon_field())
         .field(affine_field())
+        .operands_by("affine")
         .parameter(gamma_rule(layer_norm_parameter_dims, layer_norm_parameter))
         .parameter(beta_rule(layer_norm_parameter_dims, layer_norm_parameter))
         .shape(layer_norm_shape)

@@ -4,7 +4,6 @@ namespace dtnn::compiler {
 namespace {
 
 void layer_norm_backward_shape(ShapeContext& c) {
-    fallback(c, "affine");
     settle_layer_norm_axes(c);
     if (!expect_normalisation_backward(c, "layer_norm_backward",
                                        layer_norm_statistics(c.input(0), c.attributes())))
@@ -23,9 +22,8 @@ OpDef define_layer_norm_backward() {
         .family(Family::normalisation)
         .kernel_class(KernelClass::normalization_gradients)
         .attribute("affine", true)
+        .operands_by("affine")
         .doc("Gradient of layer_norm.")
-        .inputs({"src", "diff_dst", "mean", "inverse_deviation", "gamma?"})
-        .outputs({"diff_src", "diff_gamma?", "diff_beta?"})
         .shape(layer_norm_backward_shape)
         .no_gradient(kNoSecondDerivative)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {

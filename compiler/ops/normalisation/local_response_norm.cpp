@@ -26,15 +26,12 @@ OpDef define_local_response_norm() {
             "the pixel (Krizhevsky et al., 2012), as PyTorch defines it: alpha is divided by the "
             "size.")
         .layer("- local_response_norm: {size: 5, alpha: 0.0001, beta: 0.75, k: 2}")
-        .inputs({"src"})
-        .outputs({"dst"})
         .field(integer_field("size", 5, "channels of the window, around the channel", 1,
                              kLargestWindow))
         .field(bounded_field("alpha", 1e-4, 1e6, "weight of the mean square of the window"))
         .field(bounded_field("beta", 0.75, 100, "exponent"))
         .field(k)
         .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "local_response_norm", 1)) return;
             if (!expect_image(c, "local_response_norm")) return;
             local_response_fallbacks(c);
             result_like(c);

@@ -15,13 +15,9 @@ OpDef define_local_response_norm_backward() {
         .attribute("beta", 0.75)
         .attribute("k", 1.0)
         .doc("Gradient of local_response_norm.")
-        .inputs({"src", "diff_dst"})
-        .outputs({"diff_src"})
         .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "local_response_norm_backward", 2)) return;
             if (!expect_image(c, "local_response_norm_backward")) return;
-            if (!expect_dims(c, "local_response_norm_backward", 1, "diff_dst", c.input(0).dims))
-                return;
+            if (!expect_dims(c, "diff_dst", c.input(0).dims)) return;
             local_response_fallbacks(c);
             result_like(c);
         })

@@ -68,16 +68,13 @@ ParameterRule beta_rule(ParameterDims dims, ParameterView view) {
 
 bool expect_normalisation(ShapeContext& c, const char* op) {
     fallback(c, "epsilon");
-    fallback(c, "affine");
-    return expect_features(c, op) && expect_operands(c, op, c.flag("affine") ? 3 : 1);
+    return expect_features(c, op);
 }
 
 bool expect_normalisation_backward(ShapeContext& c, const char* op, const Dims& statistics) {
     if (!expect_features(c, op)) return false;
-    if (!expect_operands(c, op, c.flag("affine") ? 5 : 4)) return false;
-    return expect_dims(c, op, 1, "diff_dst", c.input(0).dims) &&
-           expect_dims(c, op, 2, "mean", statistics) &&
-           expect_dims(c, op, 3, "inverse_deviation", statistics);
+    return expect_dims(c, "diff_dst", c.input(0).dims) && expect_dims(c, "mean", statistics) &&
+           expect_dims(c, "inverse_deviation", statistics);
 }
 
 void normalisation_results(ShapeContext& c, const Dims& statistics) {

@@ -18,8 +18,6 @@ OpDef define_adaptive_avg_pool2d() {
         .does_nothing(keeps_extents)
         .doc("Means over as many windows as the result has cells; they overlap where they must.")
         .layer("- adaptive_avg_pool2d: {size: [7, 7]}")
-        .inputs({"src"})
-        .outputs({"dst"})
         .field(pair_field("size", 1, "height and width of the result"))
         .shape([](ShapeContext& c) { adaptive_pool_shape(c, "adaptive_avg_pool2d"); })
         .gradient([](GradientContext& g) {

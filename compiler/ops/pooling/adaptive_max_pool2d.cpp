@@ -17,8 +17,6 @@ OpDef define_adaptive_max_pool2d() {
             "The largest numbers of as many windows as the result has cells; they overlap where "
             "they must.")
         .layer("- adaptive_max_pool2d: {size: [7, 7]}")
-        .inputs({"src"})
-        .outputs({"dst", "indices?"})
         .field(pair_field("size", 1, "height and width of the result"))
         .shape([](ShapeContext& c) {
             adaptive_pool_shape(c, "adaptive_max_pool2d");

@@ -9,16 +9,13 @@ OpDef define_adaptive_max_pool2d_backward() {
         .family(Family::pooling)
         .kernel_class(max_pool_class)
         .doc("Gradient of adaptive_max_pool2d.")
-        .inputs({"diff_dst", "indices"})
-        .outputs({"diff_src"})
         .shape([](ShapeContext& c) {
-            constexpr const char* kName = "adaptive_max_pool2d_backward";
-            if (!expect_operands(c, kName, 2) || !expect_image(c, kName)) return;
+            if (!expect_image(c, "adaptive_max_pool2d_backward")) return;
             const Dims source = c.integers("source_shape");
             const auto size = pair_of(c.attributes(), "size");
             const Dims dst{source[0], source[1], size[0], size[1]};
-            if (!expect_dims(c, kName, 0, "diff_dst", dst)) return;
-            if (!expect_dims(c, kName, 1, "indices", dst)) return;
+            if (!expect_dims(c, "diff_dst", dst)) return;
+            if (!expect_dims(c, "indices", dst)) return;
             Type diff_src = c.input(0);
             diff_src.dims = source;
             c.result(diff_src);

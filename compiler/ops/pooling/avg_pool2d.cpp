@@ -7,7 +7,7 @@ namespace {
 constexpr const char* kCountIncludePad = "count_include_pad";
 
 void avg_pool2d_shape(ShapeContext& c) {
-    if (!expect_operands(c, "avg_pool2d", 1) || !expect_image(c, "avg_pool2d")) return;
+    if (!expect_image(c, "avg_pool2d")) return;
     const auto kernel = pair_of(c.attributes(), "kernel", 2);
     fallback(c, "stride", std::vector<std::int64_t>{kernel[0], kernel[1]});
     const Type& src = c.input(0);
@@ -29,8 +29,6 @@ OpDef define_avg_pool2d() {
         .does_nothing(copies_cells)
         .doc("The mean of each window; padded cells are not counted unless asked for.")
         .layer("- avg_pool2d: {kernel: 2}")
-        .inputs({"src"})
-        .outputs({"dst"})
         .field(pair_field("kernel", 2, "extents of a window"))
         .field(pair_field("stride", {},
                           "cells from one window to the next; the kernel's when not given"))

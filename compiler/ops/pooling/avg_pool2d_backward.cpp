@@ -9,10 +9,7 @@ OpDef define_avg_pool2d_backward() {
         .family(Family::pooling)
         .kernel_class(KernelClass::window_pooling)
         .doc("Gradient of avg_pool2d.")
-        .inputs({"diff_dst"})
-        .outputs({"diff_src"})
         .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "avg_pool2d_backward", 1)) return;
             if (!expect_image(c, "avg_pool2d_backward")) return;
             const Dims source = c.integers("source_shape");
             const auto window = resolve_window(c, pair_of(c.attributes(), "kernel"), source, false);
@@ -20,7 +17,7 @@ OpDef define_avg_pool2d_backward() {
             Type diff_src = c.input(0);
             diff_src.dims = source;
             const Dims dst = windowed_type(diff_src, source[1], *window).dims;
-            if (expect_dims(c, "avg_pool2d_backward", 0, "diff_dst", dst)) c.result(diff_src);
+            if (expect_dims(c, "diff_dst", dst)) c.result(diff_src);
         })
         .no_gradient(kNoSecondDerivative)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {

@@ -8,16 +8,11 @@ OpDef define_global_avg_pool2d_backward() {
         .family(Family::pooling)
         .kernel_class(KernelClass::window_pooling)
         .doc("Gradient of global_avg_pool2d.")
-        .inputs({"diff_dst"})
-        .outputs({"diff_src"})
         .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "global_avg_pool2d_backward", 1)) return;
             if (!expect_image(c, "global_avg_pool2d_backward")) return;
             Type diff_src = c.input(0);
             diff_src.dims = c.integers("source_shape");
-            if (!expect_dims(c, "global_avg_pool2d_backward", 0, "diff_dst",
-                             {diff_src.dims[0], diff_src.dims[1], 1, 1}))
-                return;
+            if (!expect_dims(c, "diff_dst", {diff_src.dims[0], diff_src.dims[1], 1, 1})) return;
             c.result(diff_src);
         })
         .no_gradient(kNoSecondDerivative)

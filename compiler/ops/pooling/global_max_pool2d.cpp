@@ -17,10 +17,7 @@ OpDef define_global_max_pool2d() {
         })
         .doc("The largest number of each channel over the whole image.")
         .layer("- global_max_pool2d")
-        .inputs({"src"})
-        .outputs({"dst"})
         .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "global_max_pool2d", 1)) return;
             if (!expect_image(c, "global_max_pool2d")) return;
             Type dst = c.input(0);
             dst.dims[2] = dst.dims[3] = 1;

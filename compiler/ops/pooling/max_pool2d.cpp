@@ -7,7 +7,7 @@ namespace dtnn::compiler {
 namespace {
 
 void max_pool2d_shape(ShapeContext& c) {
-    if (!expect_operands(c, "max_pool2d", 1) || !expect_image(c, "max_pool2d")) return;
+    if (!expect_image(c, "max_pool2d")) return;
     const auto kernel = pair_of(c.attributes(), "kernel", 2);
     if (kernel[0] * kernel[1] > kMostPoolCells) {
         c.fail(fmt::format("a {}x{} pool has {} cells; max_pool2d takes at most 255", kernel[0],
@@ -51,8 +51,6 @@ OpDef define_max_pool2d() {
         .does_nothing(copies_cells)
         .doc("The largest number of each window.")
         .layer("- max_pool2d: {kernel: 2}")
-        .inputs({"src"})
-        .outputs({"dst", "indices?"})
         .field(pair_field("kernel", 2, "extents of a window, at most 255 cells"))
         .field(pair_field("stride", {},
                           "cells from one window to the next; the kernel's when not given"))

@@ -4,8 +4,6 @@ namespace dtnn::compiler {
 namespace {
 
 void max_pool2d_backward_shape(ShapeContext& c) {
-    const bool mask = c.flag("mask");
-    if (!expect_operands(c, "max_pool2d_backward", mask ? 3 : 2)) return;
     if (!expect_image(c, "max_pool2d_backward")) return;
     const Dims source = c.integers("source_shape");
     const auto window = resolve_window(c, pair_of(c.attributes(), "kernel"), source);
@@ -13,9 +11,9 @@ void max_pool2d_backward_shape(ShapeContext& c) {
     Type diff_src = c.input(0);
     diff_src.dims = source;
     const Dims dst = windowed_type(diff_src, source[1], *window).dims;
-    if (!expect_dims(c, "max_pool2d_backward", 0, "diff_dst", dst)) return;
-    if (!expect_dims(c, "max_pool2d_backward", 1, "indices", dst)) return;
-    if (mask && !expect_dims(c, "max_pool2d_backward", 2, "y", dst)) return;
+    if (!expect_dims(c, "diff_dst", dst)) return;
+    if (!expect_dims(c, "indices", dst)) return;
+    if (!expect_dims(c, "y", dst)) return;
     c.result(diff_src);
 }
 
@@ -29,8 +27,6 @@ OpDef define_max_pool2d_backward() {
         .kernel_class(max_pool_class)
         .takes({Epilogue::mask})
         .doc("Gradient of max_pool2d.")
-        .inputs({"diff_dst", "indices", "y?"})
-        .outputs({"diff_src"})
         .shape(max_pool2d_backward_shape)
         .no_gradient(kNoSecondDerivative)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {

@@ -69,8 +69,6 @@ OpDef define_concat() {
         .doc("Joins its inputs along one axis, in order.")
         .layer("- concat: {from: [conv2d_1, conv2d_2]}")
         .variadic(2)
-        .inputs({"src"})
-        .outputs({"dst"})
         .field(axis_field("axis along which inputs are joined"))
         .shape(concat_shape)
         .gradient(concat_gradient)

@@ -17,10 +17,7 @@ OpDef define_flatten() {
         .doc("One row of numbers per sample, in the order channels, height, width.")
         .layer("- flatten")
         .keeps_numbers()
-        .inputs({"src"})
-        .outputs({"dst"})
         .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "flatten", 1)) return;
             const Type& src = c.input(0);
             if (src.dims.empty()) {
                 c.fail("flatten takes one tensor per sample, got a scalar");

@@ -6,7 +6,6 @@ namespace dtnn::compiler {
 namespace {
 
 void mean_shape(ShapeContext& c) {
-    if (!expect_operands(c, "mean", 1)) return;
     const auto axis = expect_axis(c, "mean");
     if (!axis) return;
     write_axis(c.attributes(), *axis);
@@ -34,8 +33,6 @@ OpDef define_mean() {
         .kernel_class(KernelClass::memory)
         .doc("The mean along one axis, which the result has no more: of a sequence over its steps.")
         .layer("- mean: {axis: steps}")
-        .inputs({"src"})
-        .outputs({"dst"})
         .field(choice_field("axis", "steps", {"steps", "features", kChannels},
                             "axis over which the mean is taken"))
         .shape(mean_shape)

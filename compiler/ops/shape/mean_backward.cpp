@@ -8,15 +8,12 @@ OpDef define_mean_backward() {
         .family(Family::pooling)
         .kernel_class(KernelClass::memory)
         .doc("Gradient of mean.")
-        .inputs({"diff_dst"})
-        .outputs({"diff_src"})
         .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "mean_backward", 1)) return;
             const Type diff_src = shaped_type(c, c.input(0).dtype);
             const std::size_t axis = written_axis(c.attributes());
             Dims dims = diff_src.dims;
             if (axis < dims.size()) dims.erase(dims.begin() + std::ptrdiff_t(axis));
-            if (expect_dims(c, "mean_backward", 0, "diff_dst", dims)) c.result(diff_src);
+            if (expect_dims(c, "diff_dst", dims)) c.result(diff_src);
         })
         .no_gradient(kNoSecondDerivative)
         .flops([](const std::vector<Type>&, const std::vector<Type>& out, const Attributes&) {

@@ -12,7 +12,6 @@ namespace {
 /// [blocks, the other axes, block]: the blocks one after the other, the other axes stored as they
 /// were.
 void pack_weights_shape(ShapeContext& c) {
-    if (!expect_operands(c, "pack_weights", 1)) return;
     const Type& weights = c.input(0);
     const std::int64_t axis = c.integer("axis"), block = c.integer("block");
     std::vector<int> stored = weights.order;
@@ -46,8 +45,6 @@ OpDef define_pack_weights() {
         .doc(
             "Weights in blocks of a few filters or units, as the kernel that multiplies by them "
             "reads them.")
-        .inputs({"weights"})
-        .outputs({"packed"})
         .shape(pack_weights_shape)
         .no_gradient("inference only: training changes the weights in every step")
         .flops([](const auto&, const auto&, const Attributes&) { return std::int64_t{0}; });

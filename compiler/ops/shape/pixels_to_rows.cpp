@@ -10,11 +10,8 @@ OpDef define_pixels_to_rows() {
         .family(Family::shape)
         .kernel_class(KernelClass::copies)
         .doc("A row of channels for every pixel of an image, or step, as if each were a sample.")
-        .inputs({"src"})
-        .outputs({"dst"})
         .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "pixels_to_rows", 1) || !settle_features(c, "pixels_to_rows"))
-                return;
+            if (!settle_features(c, "pixels_to_rows")) return;
             const Type& src = c.input(0);
             const std::int64_t features = features_of(src);
             c.result(Type{src.dtype, {src.elements() / features, features}, {}, usual_axes(1)});

@@ -11,10 +11,7 @@ OpDef define_reorder() {
         .view(View::same_order)
         .doc(
             "Stores a tensor in another physical order; the numbers and their logical places stay.")
-        .inputs({"src"})
-        .outputs({"dst"})
         .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "reorder", 1)) return;
             Type result = c.input(0);
             result.order.clear();
             bool row_major = true;

@@ -15,10 +15,7 @@ void emit_resampling_backward(GradientContext& g, const char* backward,
 OpBuilder resampling_backward(const char* name, const char* forward, const char* doc) {
     return OpBuilder(name)
         .doc(doc)
-        .inputs({"diff_dst"})
-        .outputs({"diff_src"})
         .shape([name, forward](ShapeContext& c) {
-            if (!expect_operands(c, name, 1)) return;
             Type diff_src = c.input(0);
             diff_src.dims = c.integers("source_shape");
             Attributes attributes = c.attributes();
@@ -28,7 +25,7 @@ OpBuilder resampling_backward(const char* name, const char* forward, const char*
                 c.fail(error->text);
                 return;
             }
-            if (expect_dims(c, name, 0, "diff_dst", results[0].dims)) c.result(diff_src);
+            if (expect_dims(c, "diff_dst", results[0].dims)) c.result(diff_src);
         })
         .no_gradient(kNoSecondDerivative)
         .flops([](const std::vector<Type>& in, const std::vector<Type>& out, const Attributes&) {

@@ -50,7 +50,6 @@ Dims resolve(ShapeContext& c, Dims shape, std::int64_t numbers) {
 }
 
 void reshape_shape(ShapeContext& c) {
-    if (!expect_operands(c, "reshape", 1)) return;
     const Dims wanted = c.integers("shape");
     const Type& src = c.input(0);
     if (src.dims.empty()) {
@@ -102,8 +101,6 @@ OpDef define_reshape() {
             "shape.")
         .layer("- reshape: {shape: [64, 7, -1]}")
         .keeps_numbers()
-        .inputs({"src"})
-        .outputs({"dst"})
         .field(field)
         .shape(reshape_shape)
         .no_gradient("abstract: canonicalize makes it flatten and unflatten before differentiation")

@@ -12,10 +12,7 @@ OpDef define_rows_to_pixels() {
         .family(Family::shape)
         .kernel_class(KernelClass::copies)
         .doc("Puts rows of channels back into an image; pixels_to_rows' backward.")
-        .inputs({"src"})
-        .outputs({"dst"})
         .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "rows_to_pixels", 1)) return;
             const Type& src = c.input(0);
             const Type dst = shaped_type(c, src.dtype);
             if (!is_rows(src) || feature_axis(dst.axes) < 1 ||

@@ -7,7 +7,6 @@ namespace dtnn::compiler {
 namespace {
 
 void slice_shape(ShapeContext& c) {
-    if (!expect_operands(c, "slice", 1)) return;
     fallback(c, "begin");
     const Type& src = c.input(0);
     const std::string word = word_of(c.attributes());
@@ -52,8 +51,6 @@ OpDef define_slice() {
         .does_nothing(keeps_extents)
         .doc("A range of the channels, features, steps, rows or columns.")
         .layer("- slice: {axis: channels, begin: 0, end: 16}")
-        .inputs({"src"})
-        .outputs({"dst"})
         .field(choice_field("axis", "channels", {kChannels, "features", "steps", "height", "width"},
                             "axis of which a range is taken"))
         .field(integer_field("begin", 0, "index of the first that stays", 0, kLargestExtent))

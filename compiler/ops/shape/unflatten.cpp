@@ -14,10 +14,7 @@ OpDef define_unflatten() {
         .doc(
             "Gives each row of numbers the shape of an image: flatten's backward, and part of "
             "reshape.")
-        .inputs({"src"})
-        .outputs({"dst"})
         .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "unflatten", 1)) return;
             const Type& src = c.input(0);
             const Type dst = shaped_type(c, src.dtype);
             const Dims& dims = dst.dims;

@@ -7,7 +7,7 @@ namespace dtnn::compiler {
 namespace {
 
 void upsample2d_shape(ShapeContext& c) {
-    if (!expect_operands(c, "upsample2d", 1) || !expect_image(c, "upsample2d")) return;
+    if (!expect_image(c, "upsample2d")) return;
     fallback(c, "mode");
     fallback(c, "align_corners", false);
     const bool factor = c.attributes().contains("factor"), size = c.attributes().contains("size");
@@ -46,8 +46,6 @@ OpDef define_upsample2d() {
         .does_nothing(keeps_extents)
         .doc("Enlarges images: every cell repeated, or bilinear interpolation.")
         .layer("- upsample2d: {factor: 2, mode: bilinear}")
-        .inputs({"src"})
-        .outputs({"dst"})
         .field(pair_field("factor", {}, "how many times as high and wide the result is"))
         .field(pair_field("size", {}, "height and width of the result, instead of `factor`"))
         .field(choice_field("mode", "nearest", {"nearest", "bilinear"},

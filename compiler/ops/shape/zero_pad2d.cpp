@@ -7,7 +7,7 @@ namespace dtnn::compiler {
 namespace {
 
 void zero_pad2d_shape(ShapeContext& c) {
-    if (!expect_operands(c, "zero_pad2d", 1) || !expect_image(c, "zero_pad2d")) return;
+    if (!expect_image(c, "zero_pad2d")) return;
     if (const auto found = c.attributes().find("padding"); found != c.attributes().end())
         if (const auto* word = std::get_if<std::string>(&found->second)) {
             c.fail(fmt::format("zero_pad2d has no kernel that `{}` could follow", *word),
@@ -37,8 +37,6 @@ OpDef define_zero_pad2d() {
         .does_nothing(keeps_extents)
         .doc("Puts zeros around images; a convolution behind it takes them as its own padding.")
         .layer("- zero_pad2d: {padding: [0, 1, 0, 1]}")
-        .inputs({"src"})
-        .outputs({"dst"})
         .field(padding)
         .shape(zero_pad2d_shape)
         .gradient([](GradientContext& g) {

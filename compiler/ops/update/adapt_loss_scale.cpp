@@ -12,13 +12,10 @@ OpDef define_adapt_loss_scale() {
             "What the loss is multiplied by from the next batch on: half where gradients "
             "overflowed, "
             "twice after many updates.")
-        .inputs({"scale", "updates", "factor"})
-        .outputs({"new_scale", "new_updates"})
         .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "adapt_loss_scale", 3)) return;
             const DType dtype = c.input(0).dtype;
             for (std::size_t i = 0; i < 3; ++i)
-                if (!expect_single(c, "adapt_loss_scale", i, "an operand", dtype)) return;
+                if (!expect_single(c, i, "an operand", dtype)) return;
             result_like(c, 0);
             result_like(c, 1);
         })

@@ -17,21 +17,18 @@ OpDef define_gradient_scale() {
             "loss, and brings the norm "
             "down to clip_norm.")
         .variadic(1)
-        .inputs({"square_sum", "shares?", "loss_scale?"})
-        .outputs({"dst"})
         .shape([](ShapeContext& c) {
             DType dtype{};
             if (!plan::parse_name(c.text("dtype"), dtype)) {
                 c.fail(fmt::format("gradient_scale: `{}` is no dtype", c.text("dtype")));
                 return;
             }
-            const std::size_t numbers =
-                (c.flag("shared") ? 1 : 0) + (c.flag("loss_scaled") ? 1 : 0);
-            const std::size_t sums = c.inputs().size() - numbers;
-            for (std::size_t i = 0; i < sums; ++i)
-                if (!expect_single(c, "gradient_scale", i, "square_sum", DType::f64)) return;
-            for (std::size_t i = sums; i < c.inputs().size(); ++i)
-                if (!expect_single(c, "gradient_scale", i, "shares or loss_scale", dtype)) return;
+            const std::size_t numbers = c.place_of("shares").has_value() +
+                                        std::size_t(c.place_of("loss_scale").has_value());
+            for (std::size_t i = 0; i + numbers < c.inputs().size(); ++i)
+                if (!expect_single(c, i, "square_sum", DType::f64)) return;
+            if (!expect_single(c, "shares", dtype) || !expect_single(c, "loss_scale", dtype))
+                return;
             c.result({dtype, {}, {}});
         })
         .no_gradient(kUpdatesAreFinal)

@@ -9,10 +9,7 @@ OpDef define_gradient_square_sum() {
         .family(Family::update)
         .kernel_class(KernelClass::memory)
         .doc("The sum of the squares of a gradient's elements.")
-        .inputs({"diff"})
-        .outputs({"dst"})
         .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "gradient_square_sum", 1)) return;
             c.result({DType::f64, {}, {}});
         })
         .no_gradient(kUpdatesAreFinal)

@@ -14,52 +14,41 @@ double real_or_zero(const Attributes& attributes, const char* name) {
     return std::get<double>(found->second);
 }
 
-bool expect_single(ShapeContext& c, const char* op, std::size_t i, const char* operand,
-                   DType dtype) {
+bool expect_single(ShapeContext& c, std::size_t i, const char* operand, DType dtype) {
     const Type& type = c.input(i);
     if (type.elements() == 1 && type.dtype == dtype) return true;
-    c.fail(fmt::format("{}: {} must be one {}, got {}", op, operand, plan::name_of(dtype),
+    c.fail(fmt::format("{}: {} must be one {}, got {}", c.op().name, operand, plan::name_of(dtype),
                        print(type)));
     return false;
 }
 
-namespace {
-
-std::vector<std::string> names_of_operands(const OperandList& operands) {
-    std::vector<std::string> names;
-    for (const Operand& operand : operands)
-        names.push_back(operand.name + (operand.attribute.empty() ? "" : "?"));
-    return names;
+bool expect_single(ShapeContext& c, const char* operand, DType dtype) {
+    const auto place = c.place_of(operand);
+    return !place || expect_single(c, *place, operand, dtype);
 }
 
+namespace {
+
 void shape_by_signature(ShapeContext& c) {
-    const char* op = c.op().name.c_str();
-    const Signature& signature = *find_signature(op);
-    const OperandList sources = present(signature.sources, c.attributes());
-    if (!expect_operands(c, op, sources.size())) return;
-    for (std::size_t i = 1; i < sources.size(); ++i) {
-        const char* name = sources[i].name.c_str();
-        const bool fits =
-            sources[i].kind == Operand::Kind::like_first
-                ? expect_dims(c, op, i, name, c.input(0).dims)
-                : expect_single(
-                      c, op, i, name,
-                      sources[i].kind == Operand::Kind::count ? DType::i64 : c.input(0).dtype);
+    const Signature& signature = *find_signature(c.op().name);
+    const PresentOperands sources(signature.sources, c.attributes());
+    for (const Operand* source : sources.list()) {
+        const char* name = source->name.c_str();
+        const bool counts = source->kind == Operand::Kind::count;
+        const bool fits = source->kind == Operand::Kind::plain
+                              ? expect_dims(c, name, c.input(0).dims)
+                              : expect_single(c, name, counts ? DType::i64 : c.input(0).dtype);
         if (!fits) return;
     }
-    for (const Operand& result : present(signature.destinations, c.attributes()))
-        result_like(c, place_of(signature.sources, result.name, c.attributes()).value_or(0));
+    const PresentOperands results(signature.destinations, c.attributes());
+    for (const Operand* result : results.list())
+        result_like(c, sources.place_of(result->name, c.inputs().size()).value_or(0));
 }
 
 }  // namespace
 
 OpBuilder operator_by_signature(const char* name) {
-    const Signature& signature = *find_signature(name);
-    OpBuilder builder(name);
-    builder.inputs(names_of_operands(signature.sources))
-        .outputs(names_of_operands(signature.destinations))
-        .shape(shape_by_signature);
-    return builder;
+    return OpBuilder(name).shape(shape_by_signature);
 }
 
 OpBuilder update_operator(const char* name) {

@@ -9,11 +9,12 @@ namespace dtnn::compiler {
 /// The attribute as a real, 0 when absent.
 double real_or_zero(const Attributes& attributes, const char* name);
 /// Fails unless the operand is one number of the dtype.
-bool expect_single(ShapeContext& c, const char* op, std::size_t i, const char* operand,
-                   DType dtype);
+bool expect_single(ShapeContext& c, std::size_t i, const char* operand, DType dtype);
+/// The same of an operand by its name; holds where the node does not have it.
+bool expect_single(ShapeContext& c, const char* operand, DType dtype);
 
-/// Begins an operator whose operands and results are those of its signature
-/// (base/tensor/signatures.def), which its shape rule asks.
+/// Begins an operator whose shapes are those that its signature says of updates
+/// (base/tensor/signatures.def).
 OpBuilder operator_by_signature(const char* name);
 
 /// Likewise an update of weights: its family, weight decay, clipping, a scale of the rate, and no

@@ -1,7 +1,6 @@
 /// conv2d_backward_weights and dense_backward_weights for every shape: see outer_conv.hpp.
 
 #include "kernels/arguments/conv2d.hpp"
-#include "kernels/arguments/dense.hpp"
 #include "kernels/cpu/conv/outer_conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {

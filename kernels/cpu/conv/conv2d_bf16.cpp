@@ -1,8 +1,7 @@
 /// Convolutions and dense layers whose factors are rounded to bfloat16: see bf16_conv.hpp,
 /// bf16_outer.hpp. The one file that is compiled for the sets above AVX-512 as well.
 
-#include "kernels/arguments/conv2d_transpose.hpp"
-#include "kernels/arguments/dense.hpp"
+#include "kernels/arguments/conv2d.hpp"
 #include "kernels/cpu/conv/bf16_outer.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {

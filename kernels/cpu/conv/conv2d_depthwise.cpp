@@ -1,7 +1,7 @@
 /// conv2d, conv2d_backward_data and conv2d_transpose with one channel a group: see
 /// depthwise_conv.hpp.
 
-#include "kernels/arguments/conv2d_transpose.hpp"
+#include "kernels/arguments/conv2d.hpp"
 #include "kernels/cpu/conv/depthwise_conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {

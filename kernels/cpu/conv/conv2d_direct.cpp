@@ -1,7 +1,6 @@
 /// conv2d, conv2d_backward_data and conv2d_transpose for every shape: see gather_conv.hpp.
 
-#include "kernels/arguments/conv2d_transpose.hpp"
-#include "kernels/arguments/dense.hpp"
+#include "kernels/arguments/conv2d.hpp"
 #include "kernels/cpu/conv/gather_conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {

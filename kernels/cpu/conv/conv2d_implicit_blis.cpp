@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/arguments/conv2d_transpose.hpp"
+#include "kernels/arguments/conv2d.hpp"
 #include "kernels/cpu/blis_product.hpp"
 #include "kernels/cpu/conv/conv_statistics.hpp"
 #include "kernels/cpu/conv/gathered_rows.hpp"

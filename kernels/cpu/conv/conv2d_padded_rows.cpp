@@ -1,6 +1,6 @@
 /// conv2d, conv2d_backward_data and conv2d_transpose for few channels: see row_conv.hpp.
 
-#include "kernels/arguments/conv2d_transpose.hpp"
+#include "kernels/arguments/conv2d.hpp"
 #include "kernels/cpu/conv/row_conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {

@@ -1,7 +1,7 @@
 /// conv2d, conv2d_backward_data and conv2d_transpose for few channels on both sides and stride 1:
 /// see plane_conv.hpp.
 
-#include "kernels/arguments/conv2d_transpose.hpp"
+#include "kernels/arguments/conv2d.hpp"
 #include "kernels/cpu/conv/plane_conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {

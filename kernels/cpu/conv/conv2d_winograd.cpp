@@ -1,7 +1,7 @@
 /// conv2d, conv2d_backward_data and conv2d_transpose of 3x3 filters by Winograd's algorithm: see
 /// winograd_conv.hpp.
 
-#include "kernels/arguments/conv2d_transpose.hpp"
+#include "kernels/arguments/conv2d.hpp"
 #include "kernels/cpu/conv/winograd_conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {

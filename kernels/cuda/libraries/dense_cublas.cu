@@ -17,7 +17,7 @@
 #include <optional>
 #include <utility>
 
-#include "kernels/arguments/dense.hpp"
+#include "kernels/arguments/conv2d.hpp"
 #include "kernels/cuda/conv2d.hpp"
 #include "kernels/cuda/conv_terms.hpp"
 #include "kernels/cuda/kernel.hpp"

@@ -179,7 +179,7 @@ TEST_CASE("the class of a step follows from its operator, its shapes and its ker
     CHECK(convolution("32,48,1,1", "direct") == KernelClass::pointwise_convolutions);
     CHECK(convolution("12,48,3,3", "direct") == KernelClass::narrow_convolutions);
     CHECK(convolution("32,48,3,3", "winograd_4x4") == KernelClass::winograd_convolutions);
-    CHECK(convolution("12,48,3,3", "winograd_2x2") == KernelClass::narrow_winograd_convolutions);
+    CHECK(convolution("12,48,3,3", "winograd_4x4") == KernelClass::narrow_winograd_convolutions);
     CHECK(convolution("16,48,3,3", "padded_rows") == KernelClass::row_convolutions);
     CHECK(convolution("8,48,3,3", "planes") == KernelClass::row_convolutions);
     CHECK(convolution("48,1,3,3", "depthwise") == KernelClass::depthwise_convolutions);
