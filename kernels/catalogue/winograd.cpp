@@ -104,12 +104,12 @@ WinogradOuterWorkspace::WinogradOuterWorkspace(const WinogradShape& shape,
 namespace predicates {
 namespace {
 
-WinogradShape forward(const ConvShape& s, std::int64_t tile) {
-    return {s.batch, s.channels, s.filters, s.out_height, s.out_width, tile};
+WinogradShape forward(const ConvShape& s) {
+    return {s.batch, s.channels, s.filters, s.out_height, s.out_width};
 }
 
-WinogradShape backward(const ConvShape& s, std::int64_t tile) {
-    return {s.batch, s.filters, s.channels, s.height, s.width, tile};
+WinogradShape backward(const ConvShape& s) {
+    return {s.batch, s.filters, s.channels, s.height, s.width};
 }
 
 /// Taps that lie inside the source, summed over the results along an axis: result r meets source
@@ -139,19 +139,12 @@ Refused slower(const WinogradShape& w, std::int64_t inside, std::int64_t depth) 
     return "its transforms would take longer than the products that it saves";
 }
 
-Refused slower_forward(const Problem& problem, std::int64_t tile, bool weights) {
+Refused slower_forward(const Problem& problem, bool weights) {
     const ConvShape s = conv_shape(problem);
     const std::int64_t inside = taps_inside(s.height, s.out_height, s.pad_top) *
                                 taps_inside(s.width, s.out_width, s.pad_left);
-    return slower(forward(s, tile), inside,
+    return slower(forward(s), inside,
                   weights ? round_up(s.channels, WinogradOuterWorkspace::kRows) : s.channels);
-}
-
-Refused slower_backward(const Problem& problem, std::int64_t tile) {
-    const ConvShape s = conv_shape(problem);
-    const std::int64_t inside = taps_inside(s.out_height, s.height, 2 - s.pad_top) *
-                                taps_inside(s.out_width, s.width, 2 - s.pad_left);
-    return slower(backward(s, tile), inside, s.filters);
 }
 
 }  // namespace
@@ -169,64 +162,34 @@ Refused unless_winograd_suits(const Problem& problem) {
 }
 
 Refused winograd_4x4_slower(const Problem& problem) {
-    return slower_forward(problem, 4, false);
-}
-Refused winograd_2x2_slower(const Problem& problem) {
-    return slower_forward(problem, 2, false);
+    return slower_forward(problem, false);
 }
 Refused winograd_4x4_slower_backward(const Problem& problem) {
-    return slower_backward(problem, 4);
-}
-Refused winograd_2x2_slower_backward(const Problem& problem) {
-    return slower_backward(problem, 2);
+    const ConvShape s = conv_shape(problem);
+    const std::int64_t inside = taps_inside(s.out_height, s.height, 2 - s.pad_top) *
+                                taps_inside(s.out_width, s.width, 2 - s.pad_left);
+    return slower(backward(s), inside, s.filters);
 }
 Refused winograd_4x4_slower_weights(const Problem& problem) {
-    return slower_forward(problem, 4, true);
+    return slower_forward(problem, true);
 }
-Refused winograd_2x2_slower_weights(const Problem& problem) {
-    return slower_forward(problem, 2, true);
-}
-
-namespace {
-
-std::int64_t forward_bytes(const Problem& problem, std::int64_t tile) {
-    return WinogradWorkspace(forward(conv_shape(problem), tile), element_bytes(problem),
-                             problem.threads, problem.flag("statistics"))
-        .bytes;
-}
-
-std::int64_t backward_bytes(const Problem& problem, std::int64_t tile) {
-    return WinogradWorkspace(backward(conv_shape(problem), tile), element_bytes(problem),
-                             problem.threads, false)
-        .bytes;
-}
-
-std::int64_t weights_bytes(const Problem& problem, std::int64_t tile) {
-    return WinogradOuterWorkspace(forward(conv_shape(problem), tile), element_bytes(problem),
-                                  problem.threads)
-        .bytes;
-}
-
-}  // namespace
 
 std::int64_t conv2d_winograd_4x4_workspace(const Problem& problem) {
-    return forward_bytes(problem, 4);
+    return WinogradWorkspace(forward(conv_shape(problem)), element_bytes(problem), problem.threads,
+                             problem.flag("statistics"))
+        .bytes;
 }
-std::int64_t conv2d_winograd_2x2_workspace(const Problem& problem) {
-    return forward_bytes(problem, 2);
-}
+
 std::int64_t conv2d_backward_data_winograd_4x4_workspace(const Problem& problem) {
-    return backward_bytes(problem, 4);
-}
-std::int64_t conv2d_backward_data_winograd_2x2_workspace(const Problem& problem) {
-    return backward_bytes(problem, 2);
+    return WinogradWorkspace(backward(conv_shape(problem)), element_bytes(problem), problem.threads,
+                             false)
+        .bytes;
 }
 
 std::int64_t conv2d_backward_weights_winograd_4x4_workspace(const Problem& problem) {
-    return weights_bytes(problem, 4);
-}
-std::int64_t conv2d_backward_weights_winograd_2x2_workspace(const Problem& problem) {
-    return weights_bytes(problem, 2);
+    return WinogradOuterWorkspace(forward(conv_shape(problem)), element_bytes(problem),
+                                  problem.threads)
+        .bytes;
 }
 
 }  // namespace predicates

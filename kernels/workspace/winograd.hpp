@@ -11,7 +11,7 @@ namespace dtnn::kernels {
 struct WinogradShape {
     std::int64_t batch = 0, depth = 0, width = 0;  ///< summed over; produced
     std::int64_t out_height = 0, out_width = 0;    ///< of what is produced
-    std::int64_t tile = 4;                         ///< results of a tile along an axis: 4 or 2
+    static constexpr std::int64_t tile = 4;        ///< results of a tile along an axis
 
     std::int64_t points() const { return (tile + 2) * (tile + 2); }
     std::int64_t rows() const { return (out_height + tile - 1) / tile; }
@@ -19,7 +19,7 @@ struct WinogradShape {
     std::int64_t tiles() const { return batch * rows() * columns(); }
 };
 
-/// conv2d "winograd_MxM" and conv2d_backward_data "winograd_MxM". The tiles are cut into slices and
+/// conv2d "winograd_4x4" and conv2d_backward_data "winograd_4x4". The tiles are cut into slices and
 /// the columns into parts: the threads divide the pieces, a slice of a part each. Where the
 /// transformed filters of all panels are small they are kept, and there is one part; else every
 /// piece transforms the filters of its panels for every block of its tiles. Each thread has a block
@@ -44,7 +44,7 @@ struct WinogradWorkspace {
                       bool with_statistics);
 };
 
-/// conv2d_backward_weights "winograd_MxM": for each member a block of transformed tiles of the
+/// conv2d_backward_weights "winograd_4x4": for each member a block of transformed tiles of the
 /// source and of diff_dst, and sums: of all items where they outlive a block, else of one item for
 /// each thread; each thread's sums for the bias. Members are the threads where sums are small
 /// beside what is transformed, so that each sums tiles of its own; else there is one member, all

@@ -7,16 +7,9 @@ namespace dtnn::kernels::DTNN_ISA {
 template <class T>
 void conv2d_backward_weights_winograd_4x4(const Conv2dBackwardWeightsArguments<T>& a,
                                           ThreadTeam& team) {
-    winograd_outer<T, 4>(a, team);
-}
-
-template <class T>
-void conv2d_backward_weights_winograd_2x2(const Conv2dBackwardWeightsArguments<T>& a,
-                                          ThreadTeam& team) {
-    winograd_outer<T, 2>(a, team);
+    winograd_outer(a, team);
 }
 
 DTNN_KERNEL_F32(conv2d_backward_weights_winograd_4x4, Conv2dBackwardWeightsArguments)
-DTNN_KERNEL_F32(conv2d_backward_weights_winograd_2x2, Conv2dBackwardWeightsArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

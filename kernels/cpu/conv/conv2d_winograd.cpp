@@ -8,22 +8,12 @@ namespace dtnn::kernels::DTNN_ISA {
 
 template <class T>
 void conv2d_winograd_4x4(const Conv2dArguments<T>& a, ThreadTeam& team) {
-    winograd<T, 4>(forward_gather(a), a.workspace, team);
-}
-
-template <class T>
-void conv2d_winograd_2x2(const Conv2dArguments<T>& a, ThreadTeam& team) {
-    winograd<T, 2>(forward_gather(a), a.workspace, team);
+    winograd(forward_gather(a), a.workspace, team);
 }
 
 template <class T>
 void conv2d_backward_data_winograd_4x4(const Conv2dBackwardDataArguments<T>& a, ThreadTeam& team) {
-    winograd<T, 4>(backward_data_gather(a), a.workspace, team);
-}
-
-template <class T>
-void conv2d_backward_data_winograd_2x2(const Conv2dBackwardDataArguments<T>& a, ThreadTeam& team) {
-    winograd<T, 2>(backward_data_gather(a), a.workspace, team);
+    winograd(backward_data_gather(a), a.workspace, team);
 }
 
 template <class T>
@@ -32,9 +22,7 @@ void conv2d_transpose_winograd_4x4(const Conv2dTransposeArguments<T>& a, ThreadT
 }
 
 DTNN_KERNEL_F32(conv2d_winograd_4x4, Conv2dArguments)
-DTNN_KERNEL_F32(conv2d_winograd_2x2, Conv2dArguments)
 DTNN_KERNEL_F32(conv2d_backward_data_winograd_4x4, Conv2dBackwardDataArguments)
-DTNN_KERNEL_F32(conv2d_backward_data_winograd_2x2, Conv2dBackwardDataArguments)
 DTNN_KERNEL_F32(conv2d_transpose_winograd_4x4, Conv2dTransposeArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -1,16 +1,15 @@
 #pragma once
-/// The transforms of Winograd's convolutions F(m x m, 3x3) for m = 4 and m = 2: m*m results of a
-/// 3x3 convolution by (m+2)^2 products instead of 9*m*m.
+/// The transforms of Winograd's convolution F(4x4, 3x3): 16 results of a 3x3 convolution by 36
+/// products instead of 144.
 ///
 /// Formulas (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015; B, G and A
 /// after Toom and Cook), with g a filter, d a tile of the source, y and dy a tile of the result and
 /// its gradient, * element by element:
 ///   forward              y  = A^T [(G g G^T) * (B^T d B)] A
 ///   gradient of filters  dg = G^T [sum over tiles of (B^T d B) * (A dy A^T)] G
-/// Points of interpolation: 0, 1, -1 and infinity for m = 2; 0, +-sqrt(1/2), +-sqrt(2) and infinity
-/// for m = 4, which keep the error at about three times that of a sum of nine products (with +-1
-/// and +-2 it would be seven times). A source cell that is infinite or not a number makes
-/// not-a-numbers of the whole tile.
+/// Points of interpolation: 0, +-sqrt(1/2), +-sqrt(2) and infinity, which keep the error at about
+/// three times that of a sum of nine products (with +-1 and +-2 it would be seven times). A source
+/// cell that is infinite or not a number makes not-a-numbers of the whole tile.
 ///
 /// A value is one number or a vector of them. Included by files that are compiled once per
 /// instruction set.
@@ -20,58 +19,11 @@
 namespace dtnn::kernels::DTNN_ISA {
 namespace {
 
-template <int M>
-struct Winograd;
-
-template <>
-struct Winograd<2> {
-    static constexpr int kResults = 2, kPoints = 4;
-    /// B^T d
-    template <class V>
-    static DTNN_INLINE void source(const V (&d)[4], V (&t)[4]) {
-        t[0] = d[0] - d[2];
-        t[1] = d[1] + d[2];
-        t[2] = d[2] - d[1];
-        t[3] = d[3] - d[1];
-    }
-    /// A^T m
-    template <class V>
-    static DTNN_INLINE void result(const V (&m)[4], V (&y)[2]) {
-        y[0] = m[0] + m[1] + m[2];
-        y[1] = m[1] - m[2] + m[3];
-    }
-    /// A y
-    template <class V>
-    static DTNN_INLINE void gradient(const V (&y)[2], V (&w)[4]) {
-        w[0] = y[0];
-        w[1] = y[0] + y[1];
-        w[2] = y[0] - y[1];
-        w[3] = y[1];
-    }
-    /// G g
-    template <class T, class V>
-    static DTNN_INLINE void filter(const V (&g)[3], V (&u)[4]) {
-        const V even = T(0.5) * (g[0] + g[2]), odd = T(0.5) * g[1];
-        u[0] = g[0];
-        u[1] = even + odd;
-        u[2] = even - odd;
-        u[3] = g[2];
-    }
-    /// G^T s
-    template <class T, class V>
-    static DTNN_INLINE void filter_gradient(const V (&s)[4], V (&g)[3]) {
-        const V even = T(0.5) * (s[1] + s[2]);
-        g[0] = s[0] + even;
-        g[1] = T(0.5) * (s[1] - s[2]);
-        g[2] = even + s[3];
-    }
-};
-
-template <>
-struct Winograd<4> {
+struct Winograd {
     static constexpr int kResults = 4, kPoints = 6;
     static constexpr double kSmall = 0.70710678118654752440, kLarge = 1.41421356237309504880;
 
+    /// B^T d
     template <class V, class T = std::remove_cvref_t<decltype(V{}[0])>>
     static DTNN_INLINE void source(const V (&d)[6], V (&t)[6]) {
         constexpr T a = T(kSmall), b = T(kLarge), middle = T(2.5), two = T(2), half = T(0.5);
@@ -84,6 +36,7 @@ struct Winograd<4> {
         t[4] = even_large - odd_large;
         t[5] = d[1] + d[5] - middle * d[3];
     }
+    /// A^T m
     template <class V, class T = std::remove_cvref_t<decltype(V{}[0])>>
     static DTNN_INLINE void result(const V (&m)[6], V (&y)[4]) {
         constexpr T a = T(kSmall), b = T(kLarge), two = T(2), half = T(0.5);
@@ -94,6 +47,7 @@ struct Winograd<4> {
         y[2] = half * even_small + two * even_large;
         y[3] = half * odd_small + two * odd_large + m[5];
     }
+    /// A y
     template <class V, class T = std::remove_cvref_t<decltype(V{}[0])>>
     static DTNN_INLINE void gradient(const V (&y)[4], V (&w)[6]) {
         constexpr T a = T(kSmall), b = T(kLarge), two = T(2), half = T(0.5);
@@ -106,6 +60,7 @@ struct Winograd<4> {
         w[4] = even_large - odd_large;
         w[5] = y[3];
     }
+    /// G g
     template <class T, class V>
     static DTNN_INLINE void filter(const V (&g)[3], V (&u)[6]) {
         constexpr T small = T(-2.0 / 3), large = T(1.0 / 6);
@@ -120,6 +75,7 @@ struct Winograd<4> {
         u[4] = even_large - odd_large;
         u[5] = g[2];
     }
+    /// G^T s
     template <class T, class V>
     static DTNN_INLINE void filter_gradient(const V (&s)[6], V (&g)[3]) {
         const V even_small = s[1] + s[2], odd_small = s[1] - s[2];

@@ -18,10 +18,9 @@ struct WinogradConv : GatherConv<T> {
     WinogradWorkspace layout;
     std::byte* workspace = nullptr;
 
-    WinogradConv(const GatherConv<T>& conv, std::int64_t tile, Workspace scratch,
-                 const ThreadTeam& team)
+    WinogradConv(const GatherConv<T>& conv, Workspace scratch, const ThreadTeam& team)
         : GatherConv<T>(conv),
-          shape{conv.batch, conv.depth, conv.width, conv.y.output, conv.x.output, tile},
+          shape{conv.batch, conv.depth, conv.width, conv.y.output, conv.x.output},
           layout(shape, sizeof(T), team.size(), conv.statistics != nullptr),
           workspace(scratch.data()) {
         this->zeros = reinterpret_cast<T*>(workspace + layout.zeros);
@@ -55,10 +54,10 @@ struct RowPlaces {
 };
 
 /// B^T d B of `count` tiles from `first` on: to[point][place(tile, depth)].
-template <class T, int M, class Places>
+template <class T, class Places>
 void transform_source(const GatherConv<T>& c, const WinogradShape& shape, std::int64_t first,
                       std::int64_t count, T* to, std::int64_t plane, Places places) {
-    constexpr int P = Winograd<M>::kPoints;
+    constexpr int P = Winograd::kPoints;
     for (std::int64_t t = 0; t < count; ++t) {
         const TilePlace place(shape, first + t);
         const T* cells[P * P];
@@ -80,13 +79,13 @@ void transform_source(const GatherConv<T>& c, const WinogradShape& shape, std::i
             for (int x = 0; x < P; ++x) {
                 typename V::Vector column[P], transformed[P];
                 unroll<P>([&](auto y) DTNN_UNROLLED { column[y] = V::load(cells[y * P + x] + d); });
-                Winograd<M>::source(column, transformed);
+                Winograd::source(column, transformed);
                 unroll<P>([&](auto y) DTNN_UNROLLED { rows[y][x] = transformed[y]; });
             }
             T* into = to + places(t, d);
             for (int y = 0; y < P; ++y) {
                 typename V::Vector transformed[P];
-                Winograd<M>::source(rows[y], transformed);
+                Winograd::source(rows[y], transformed);
                 unroll<P>([&](auto x) DTNN_UNROLLED {
                     V::store(into + (y * P + x) * plane, transformed[x]);
                 });
@@ -96,9 +95,9 @@ void transform_source(const GatherConv<T>& c, const WinogradShape& shape, std::i
 }
 
 /// Row `row` of G g G^T of a panel of N columns: to[point of the row][depth][N]; taps[9][depth][N].
-template <class T, int M, int N>
+template <class T, int N>
 void transform_filters(const T* taps, std::int64_t depth, int row, T* to) {
-    constexpr int P = Winograd<M>::kPoints;
+    constexpr int P = Winograd::kPoints;
     constexpr int L = N < kLanes<T> ? N : kLanes<T>;
     using V = Lanes<T, L>;
     const std::int64_t size = depth * N;
@@ -107,7 +106,7 @@ void transform_filters(const T* taps, std::int64_t depth, int row, T* to) {
     for (int k = 0; k < 3; ++k) {
         for (int i = 0; i < 3; ++i)
             unit[i] = i == k ? T(1) : T(0);
-        Winograd<M>::template filter<T>(unit, column);
+        Winograd::filter<T>(unit, column);
         factors[k] = column[row];
     }
     for (std::int64_t i = 0; i < size; i += L) {
@@ -117,7 +116,7 @@ void transform_filters(const T* taps, std::int64_t depth, int row, T* to) {
                    factors[1] * V::load(taps + (3 + x) * size + i) +
                    factors[2] * V::load(taps + (6 + x) * size + i);
         });
-        Winograd<M>::template filter<T>(g, u);
+        Winograd::filter<T>(g, u);
         unroll<P>([&](auto x) DTNN_UNROLLED { V::store(to + x * size + i, u[x]); });
     }
 }
@@ -141,38 +140,41 @@ void multiply_point(const T* source, std::int64_t depth, std::int64_t count, con
 }
 
 /// The results of `count` tiles, of columns from `column` on, from[point][tile][N].
-template <class T, int M, int N>
+template <class T, int N>
 void transform_results(const WinogradConv<T>& c, std::int64_t first, std::int64_t count,
                        std::int64_t column, const T* from, double* partial) {
-    constexpr int P = Winograd<M>::kPoints;
+    constexpr int P = Winograd::kPoints;
     const std::int64_t plane = c.layout.product_plane;
     const std::int64_t columns = c.width - column < N ? c.width - column : N;
     for (std::int64_t t = 0; t < count; ++t, from += N) {
         const TilePlace place(c.shape, first + t);
-        const std::int64_t height =
-            c.y.output - place.y < M ? c.y.output - place.y : std::int64_t(M);
-        const std::int64_t width =
-            c.x.output - place.x < M ? c.x.output - place.x : std::int64_t(M);
+        const std::int64_t height = c.y.output - place.y < Winograd::kResults
+                                        ? c.y.output - place.y
+                                        : std::int64_t(Winograd::kResults);
+        const std::int64_t width = c.x.output - place.x < Winograd::kResults
+                                       ? c.x.output - place.x
+                                       : std::int64_t(Winograd::kResults);
         const std::int64_t corner =
             ((place.image * c.y.output + place.y) * c.x.output + place.x) * c.width + column;
         for_channels<T>(columns, [&](auto lanes, std::int64_t j) DTNN_UNROLLED {
             using V = decltype(lanes);
-            typename V::Vector rows[M][P];
+            typename V::Vector rows[Winograd::kResults][P];
             for (int x = 0; x < P; ++x) {
-                typename V::Vector products[P], transformed[M];
+                typename V::Vector products[P], transformed[Winograd::kResults];
                 unroll<P>([&](auto y) DTNN_UNROLLED {
                     products[y] = V::load(from + (y * P + x) * plane + j);
                 });
-                Winograd<M>::result(products, transformed);
-                unroll<M>([&](auto y) DTNN_UNROLLED { rows[y][x] = transformed[y]; });
+                Winograd::result(products, transformed);
+                unroll<Winograd::kResults>([&](auto y)
+                                               DTNN_UNROLLED { rows[y][x] = transformed[y]; });
             }
             typename V::Vector bias{};
             if (c.bias) bias = V::load(c.bias + column + j);
             for (std::int64_t y = 0; y < height; ++y) {
-                typename V::Vector values[M];
-                Winograd<M>::result(rows[y], values);
+                typename V::Vector values[Winograd::kResults];
+                Winograd::result(rows[y], values);
                 const std::int64_t line = corner + y * c.x.output * c.width + j;
-                unroll<M>([&](auto x) DTNN_UNROLLED {
+                unroll<Winograd::kResults>([&](auto x) DTNN_UNROLLED {
                     if (x >= width) return;
                     const std::int64_t at = line + x * c.width;
                     typename V::Vector value = values[x] + bias;
@@ -215,14 +217,15 @@ void add_statistics(const GatherConv<T>& c, std::int64_t corner, std::int64_t he
 }
 
 /// The epilogue over `columns` columns of the results of some tiles.
-template <class T, int M>
+template <class T>
 void rewrite_tiles(const WinogradConv<T>& c, std::int64_t first, std::int64_t count,
                    std::int64_t column, std::int64_t columns) {
     const bool whole = columns == c.width;
     for (std::int64_t t = first; t < first + count; ++t) {
         const TilePlace place(c.shape, t);
-        const std::int64_t width = c.x.output - place.x < M ? c.x.output - place.x : M;
-        for (std::int64_t y = place.y; y < place.y + M && y < c.y.output; ++y) {
+        const std::int64_t width =
+            c.x.output - place.x < Winograd::kResults ? c.x.output - place.x : Winograd::kResults;
+        for (std::int64_t y = place.y; y < place.y + Winograd::kResults && y < c.y.output; ++y) {
             const std::int64_t cell = (place.image * c.y.output + y) * c.x.output + place.x;
             for (std::int64_t x = 0; x < (whole ? 1 : width); ++x) {
                 rewrite(*c.epilogue, c.dst, (cell + x) * c.width + column,
@@ -233,21 +236,20 @@ void rewrite_tiles(const WinogradConv<T>& c, std::int64_t first, std::int64_t co
 }
 
 /// The filters of N columns as they are, behind each other, and transformed, all rows of points.
-template <class T, int M, int L, int V>
+template <class T, int L, int V>
 void transform_panel(const WinogradConv<T>& c, std::int64_t panel, int thread) {
-    constexpr int P = Winograd<M>::kPoints, N = V * L;
+    constexpr int P = Winograd::kPoints, N = V * L;
     T* taps = c.of(thread, c.layout.taps);
     pack_panel<T, N>(c, 0, panel * N, taps);
     for (int row = 0; row < P; ++row)
-        transform_filters<T, M, N>(taps, c.depth, row,
-                                   c.panels + (panel * P + row) * P * c.depth * N);
+        transform_filters<T, N>(taps, c.depth, row, c.panels + (panel * P + row) * P * c.depth * N);
 }
 
 /// The products of a row of points of some tiles with N columns of the filters.
-template <class T, int M, int L, int R, int V>
+template <class T, int L, int R, int V>
 void multiply_row(const WinogradConv<T>& c, const T* source, std::int64_t count, int row,
                   const T* filters, T* products) {
-    constexpr int P = Winograd<M>::kPoints;
+    constexpr int P = Winograd::kPoints;
     const std::int64_t panel = c.depth * V * L;
     for (int x = 0; x < P; ++x) {
         const int point = row * P + x;
@@ -263,9 +265,9 @@ struct WinogradPiece {
     double* partial;
 };
 
-template <class T, int M, int L, int R, int V>
+template <class T, int L, int R, int V>
 void winograd_piece(const WinogradConv<T>& c, const WinogradPiece& piece, int thread) {
-    constexpr int P = Winograd<M>::kPoints, N = V * L;
+    constexpr int P = Winograd::kPoints, N = V * L;
     const WinogradWorkspace& layout = c.layout;
     T* const source = c.of(thread, layout.source);
     T* const products = c.of(thread, layout.products);
@@ -277,26 +279,26 @@ void winograd_piece(const WinogradConv<T>& c, const WinogradPiece& piece, int th
     for (std::int64_t first = piece.begin; first < piece.end; first += layout.block) {
         const std::int64_t left = piece.end - first;
         const std::int64_t count = left < layout.block ? left : layout.block;
-        transform_source<T, M>(c, c.shape, first, count, source, layout.source_plane,
-                               RowPlaces{c.depth});
+        transform_source<T>(c, c.shape, first, count, source, layout.source_plane,
+                            RowPlaces{c.depth});
         for (std::int64_t panel = piece.from; panel < piece.to; ++panel) {
             if (!layout.shared) pack_panel<T, N>(c, 0, panel * N, taps);
             for (int row = 0; row < P; ++row) {
                 const T* filters = c.panels + (panel * P + row) * P * c.depth * N;
                 if (!layout.shared) {
-                    transform_filters<T, M, N>(taps, c.depth, row, transformed);
+                    transform_filters<T, N>(taps, c.depth, row, transformed);
                     filters = transformed;
                 }
-                multiply_row<T, M, L, R, V>(c, source, count, row, filters, products);
+                multiply_row<T, L, R, V>(c, source, count, row, filters, products);
             }
-            transform_results<T, M, N>(c, first, count, panel * N, products, piece.partial);
+            transform_results<T, N>(c, first, count, panel * N, products, piece.partial);
         }
         if (c.epilogue && piece.from * N < limit)
-            rewrite_tiles<T, M>(c, first, count, piece.from * N, limit - piece.from * N);
+            rewrite_tiles<T>(c, first, count, piece.from * N, limit - piece.from * N);
     }
 }
 
-template <class T, int M, int L, int R, int V>
+template <class T, int L, int R, int V>
 void winograd_with_tile(const WinogradConv<T>& c, ThreadTeam& team) {
     constexpr int N = V * L;
     const WinogradWorkspace& layout = c.layout;
@@ -306,7 +308,7 @@ void winograd_with_tile(const WinogradConv<T>& c, ThreadTeam& team) {
     team.for_pieces(layout.shared ? panels : 0, 1,
                     [&](std::int64_t from, std::int64_t to, int thread) {
                         for (std::int64_t panel = from; panel < to; ++panel)
-                            transform_panel<T, M, L, V>(c, panel, thread);
+                            transform_panel<T, L, V>(c, panel, thread);
                     });
     // Slices of whole tiles of R rows.
     const std::int64_t tiles = c.shape.tiles(), rows = (tiles + R - 1) / R;
@@ -317,7 +319,7 @@ void winograd_with_tile(const WinogradConv<T>& c, ThreadTeam& team) {
     };
     team.for_each(layout.slices * layout.parts, [&](std::int64_t piece, int thread) {
         const std::int64_t slice = piece / layout.parts, part = piece % layout.parts;
-        winograd_piece<T, M, L, R, V>(
+        winograd_piece<T, L, R, V>(
             c,
             {begin_of(slice), begin_of(slice + 1), panels * part / layout.parts,
              panels * (part + 1) / layout.parts, c.statistics_of(slice)},
@@ -330,19 +332,19 @@ void winograd_with_tile(const WinogradConv<T>& c, ThreadTeam& team) {
 }
 
 /// As `gather`: narrow results in narrower vectors.
-template <class T, int M>
+template <class T>
 void winograd(const GatherConv<T>& conv, Workspace workspace, ThreadTeam& team) {
     constexpr int L = kLanes<T>;
-    WinogradConv<T> c(conv, M, workspace, team);
+    WinogradConv<T> c(conv, workspace, team);
     c.panels = reinterpret_cast<T*>(workspace.data());
     if (c.width <= L / 2 && L > 4)
-        winograd_with_tile<T, M, (L > 4 ? L / 2 : L), kTileRows, 1>(c, team);
+        winograd_with_tile<T, (L > 4 ? L / 2 : L), kTileRows, 1>(c, team);
     else if (c.width <= L)
-        winograd_with_tile<T, M, L, kTileRows, 1>(c, team);
+        winograd_with_tile<T, L, kTileRows, 1>(c, team);
     else if (kTileVectors > 2 && c.width % (3 * L) == 0)
-        winograd_with_tile<T, M, L, kTileRows, kTileVectors>(c, team);
+        winograd_with_tile<T, L, kTileRows, kTileVectors>(c, team);
     else
-        winograd_with_tile<T, M, L, kTileRows, 2>(c, team);
+        winograd_with_tile<T, L, kTileRows, 2>(c, team);
 }
 
 }  // namespace

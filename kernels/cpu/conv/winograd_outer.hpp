@@ -41,41 +41,42 @@ struct PanelPlaces {
 
 /// A dy A^T of tiles [begin, end) of the block that begins with tile `first`, in panels of N at
 /// `to`.
-template <class T, int M, int N>
+template <class T, int N>
 void transform_gradient(const WinogradOuter<T>& c, std::int64_t first, std::int64_t begin,
                         std::int64_t end, T* to, double* bias) {
-    constexpr int P = Winograd<M>::kPoints;
+    constexpr int P = Winograd::kPoints;
     const std::int64_t plane = c.layout.gradient_plane, filters = c.shape.width;
     for (std::int64_t t = begin; t < end; ++t) {
         const TilePlace place(c.shape, first + t);
-        const T* cells[M * M];
-        for (int y = 0; y < M; ++y) {
-            for (int x = 0; x < M; ++x) {
+        const T* cells[Winograd::kResults * Winograd::kResults];
+        for (int y = 0; y < Winograd::kResults; ++y) {
+            for (int x = 0; x < Winograd::kResults; ++x) {
                 const std::int64_t row = place.y + y, column = place.x + x;
                 const bool inside = row < c.shape.out_height && column < c.shape.out_width;
-                cells[y * M + x] = inside ? c.diff_dst + ((place.image * c.shape.out_height + row) *
-                                                              c.shape.out_width +
-                                                          column) *
-                                                             filters
-                                          : c.forward.zeros;
+                cells[y * Winograd::kResults + x] =
+                    inside ? c.diff_dst +
+                                 ((place.image * c.shape.out_height + row) * c.shape.out_width +
+                                  column) *
+                                     filters
+                           : c.forward.zeros;
             }
         }
         for_channels<T>(filters, [&](auto lanes, std::int64_t f) DTNN_UNROLLED {
             using V = decltype(lanes);
-            typename V::Vector rows[P][M], total{};
-            for (int x = 0; x < M; ++x) {
-                typename V::Vector column[M], transformed[P];
-                unroll<M>([&](auto y) DTNN_UNROLLED {
-                    column[y] = V::load(cells[y * M + x] + f);
+            typename V::Vector rows[P][Winograd::kResults], total{};
+            for (int x = 0; x < Winograd::kResults; ++x) {
+                typename V::Vector column[Winograd::kResults], transformed[P];
+                unroll<Winograd::kResults>([&](auto y) DTNN_UNROLLED {
+                    column[y] = V::load(cells[y * Winograd::kResults + x] + f);
                     total += column[y];
                 });
-                Winograd<M>::gradient(column, transformed);
+                Winograd::gradient(column, transformed);
                 unroll<P>([&](auto y) DTNN_UNROLLED { rows[y][x] = transformed[y]; });
             }
             T* into = to + PanelPlaces<N>{0, c.layout.block}(t, f);
             for (int y = 0; y < P; ++y) {
                 typename V::Vector transformed[P];
-                Winograd<M>::gradient(rows[y], transformed);
+                Winograd::gradient(rows[y], transformed);
                 unroll<P>([&](auto x) DTNN_UNROLLED {
                     V::store(into + (y * P + x) * plane, transformed[x]);
                 });
@@ -117,10 +118,10 @@ void add_outer(const T* a, const T* b, std::int64_t count, T* sums, bool add) {
 }
 
 /// G^T s G of an item, sums[point][kRows][N], to its place in diff_weights.
-template <class T, int M, int L, int N>
+template <class T, int L, int N>
 void store_filters(const WinogradOuter<T>& c, std::int64_t channel, std::int64_t filter,
                    const T* sums) {
-    constexpr int P = Winograd<M>::kPoints, kRows = int(WinogradOuterWorkspace::kRows);
+    constexpr int P = Winograd::kPoints, kRows = int(WinogradOuterWorkspace::kRows);
     const std::int64_t channels = c.shape.depth, filters = c.shape.width;
     const std::int64_t rows = channels - channel < kRows ? channels - channel : kRows;
     for (std::int64_t r = 0; r < rows; ++r, sums += N) {
@@ -132,12 +133,12 @@ void store_filters(const WinogradOuter<T>& c, std::int64_t channel, std::int64_t
                 unroll<P>([&](auto y) DTNN_UNROLLED {
                     s[y] = load<T, L>(sums + (y * P + x) * kRows * N + f);
                 });
-                Winograd<M>::template filter_gradient<T>(s, g);
+                Winograd::filter_gradient<T>(s, g);
                 unroll<3>([&](auto y) DTNN_UNROLLED { columns[y][x] = g[y]; });
             });
             unroll<3>([&](auto y) DTNN_UNROLLED {
                 Vector<T, L> g[3];
-                Winograd<M>::template filter_gradient<T>(columns[y], g);
+                Winograd::filter_gradient<T>(columns[y], g);
                 unroll<3>([&](auto x) DTNN_UNROLLED {
                     T* to = c.diff_weights + ((y * 3 + x) * channels + channel + r) * filters +
                             filter + f;
@@ -154,10 +155,10 @@ void store_filters(const WinogradOuter<T>& c, std::int64_t channel, std::int64_t
 }
 
 /// The items of a convolution: [filters / N][channels / kRows], sums[point][kRows][N] of each.
-template <class T, int M, int N>
+template <class T, int N>
 struct OuterItems {
     static constexpr int kRows = int(WinogradOuterWorkspace::kRows);
-    static constexpr int kPoints = Winograd<M>::kPoints * Winograd<M>::kPoints;
+    static constexpr int kPoints = Winograd::kPoints * Winograd::kPoints;
     static constexpr std::int64_t kItem = std::int64_t{kPoints} * kRows * N;
     std::int64_t by_channels, count;
 
@@ -169,19 +170,19 @@ struct OuterItems {
 };
 
 /// Tiles [begin, end) of the block that begins with tile `first`, transformed for a member.
-template <class T, int M, int N>
+template <class T, int N>
 void transform_block(const WinogradOuter<T>& c, std::int64_t member, std::int64_t first,
                      std::int64_t begin, std::int64_t end, double* bias) {
     constexpr int kRows = int(WinogradOuterWorkspace::kRows);
-    transform_source<T, M>(c.forward, c.shape, first + begin, end - begin,
-                           c.of(member, c.layout.source), c.layout.source_plane,
-                           PanelPlaces<kRows>{begin, c.layout.block});
-    transform_gradient<T, M, N>(c, first, begin, end, c.of(member, c.layout.gradient), bias);
+    transform_source<T>(c.forward, c.shape, first + begin, end - begin,
+                        c.of(member, c.layout.source), c.layout.source_plane,
+                        PanelPlaces<kRows>{begin, c.layout.block});
+    transform_gradient<T, N>(c, first, begin, end, c.of(member, c.layout.gradient), bias);
 }
 
 /// The products of points [begin, end) of an item over `count` tiles of a member's block.
-template <class T, int M, int L, int R, int V>
-void multiply_item(const WinogradOuter<T>& c, const OuterItems<T, M, V * L>& items,
+template <class T, int L, int R, int V>
+void multiply_item(const WinogradOuter<T>& c, const OuterItems<T, V * L>& items,
                    std::int64_t member, std::int64_t item, std::int64_t begin, std::int64_t end,
                    std::int64_t count, T* sums, bool add) {
     constexpr int N = V * L, kRows = int(WinogradOuterWorkspace::kRows);
@@ -196,9 +197,9 @@ void multiply_item(const WinogradOuter<T>& c, const OuterItems<T, M, V * L>& ite
 }
 
 /// Every member sums its own tiles, all items of a block; the sums of all members become filters.
-template <class T, int M, int L, int R, int V>
+template <class T, int L, int R, int V>
 void sum_own_tiles(const WinogradOuter<T>& c, ThreadTeam& team) {
-    using Items = OuterItems<T, M, V * L>;
+    using Items = OuterItems<T, V * L>;
     const WinogradOuterWorkspace& layout = c.layout;
     const Items items(c.shape);
     const std::int64_t tiles = c.shape.tiles();
@@ -208,15 +209,15 @@ void sum_own_tiles(const WinogradOuter<T>& c, ThreadTeam& team) {
         T* const all = c.of(member, layout.sums);
         for (std::int64_t first = begin; first < end; first += layout.block) {
             const std::int64_t count = end - first < layout.block ? end - first : layout.block;
-            transform_block<T, M, V * L>(c, member, first, 0, count,
-                                         c.diff_bias ? c.bias_of(member) : nullptr);
+            transform_block<T, V * L>(c, member, first, 0, count,
+                                      c.diff_bias ? c.bias_of(member) : nullptr);
             for (std::int64_t item = 0; item < items.count; ++item) {
                 T* const sums = all + (layout.keeps_sums ? item * Items::kItem : 0);
-                multiply_item<T, M, L, R, V>(c, items, member, item, 0, Items::kPoints, count, sums,
-                                             first > begin);
+                multiply_item<T, L, R, V>(c, items, member, item, 0, Items::kPoints, count, sums,
+                                          first > begin);
                 if (team.size() == 1 && first + count == end) {
-                    store_filters<T, M, L, V * L>(c, items.channel(item) * Items::kRows,
-                                                  items.filter(item) * V * L, sums);
+                    store_filters<T, L, V * L>(c, items.channel(item) * Items::kRows,
+                                               items.filter(item) * V * L, sums);
                 }
             }
         }
@@ -230,17 +231,17 @@ void sum_own_tiles(const WinogradOuter<T>& c, ThreadTeam& team) {
                 for (std::int64_t i = 0; i < Items::kItem; ++i)
                     sums[i] += others[i];
             }
-            store_filters<T, M, L, V * L>(c, items.channel(item) * Items::kRows,
-                                          items.filter(item) * V * L, sums);
+            store_filters<T, L, V * L>(c, items.channel(item) * Items::kRows,
+                                       items.filter(item) * V * L, sums);
         }
     });
 }
 
 /// All threads transform a block together, and divide its items; or the points of its items, where
 /// these are few.
-template <class T, int M, int L, int R, int V>
+template <class T, int L, int R, int V>
 void share_tiles(const WinogradOuter<T>& c, ThreadTeam& team) {
-    using Items = OuterItems<T, M, V * L>;
+    using Items = OuterItems<T, V * L>;
     const WinogradOuterWorkspace& layout = c.layout;
     const Items items(c.shape);
     const std::int64_t tiles = c.shape.tiles();
@@ -250,13 +251,13 @@ void share_tiles(const WinogradOuter<T>& c, ThreadTeam& team) {
     for (std::int64_t first = 0; first < tiles; first += layout.block) {
         const std::int64_t count = tiles - first < layout.block ? tiles - first : layout.block;
         team.divide(count, 1, c.diff_bias, [&](std::int64_t begin, std::int64_t end, int member) {
-            transform_block<T, M, V * L>(c, 0, first, begin, end,
-                                         c.diff_bias ? c.bias_of(member) : nullptr);
+            transform_block<T, V * L>(c, 0, first, begin, end,
+                                      c.diff_bias ? c.bias_of(member) : nullptr);
         });
         const bool last = first + count == tiles;
         const auto store = [&](std::int64_t item, const T* sums) {
-            store_filters<T, M, L, V * L>(c, items.channel(item) * Items::kRows,
-                                          items.filter(item) * V * L, sums);
+            store_filters<T, L, V * L>(c, items.channel(item) * Items::kRows,
+                                       items.filter(item) * V * L, sums);
         };
         // Items of the same filters follow each other: their panel stays in the second cache.
         team.for_pieces(items.count * cuts, 1, [&](std::int64_t from, std::int64_t to, int thread) {
@@ -264,9 +265,9 @@ void share_tiles(const WinogradOuter<T>& c, ThreadTeam& team) {
                 const std::int64_t item = i / cuts, cut = i % cuts;
                 T* const sums =
                     c.of(0, layout.sums) + (layout.keeps_sums ? item : thread) * Items::kItem;
-                multiply_item<T, M, L, R, V>(c, items, 0, item, Items::kPoints * cut / cuts,
-                                             Items::kPoints * (cut + 1) / cuts, count, sums,
-                                             first > 0);
+                multiply_item<T, L, R, V>(c, items, 0, item, Items::kPoints * cut / cuts,
+                                          Items::kPoints * (cut + 1) / cuts, count, sums,
+                                          first > 0);
                 if (last && cuts == 1) store(item, sums);
             }
         });
@@ -278,7 +279,7 @@ void share_tiles(const WinogradOuter<T>& c, ThreadTeam& team) {
     }
 }
 
-template <class T, int M, int L, int R, int V>
+template <class T, int L, int R, int V>
 void winograd_outer_with_tile(const WinogradOuter<T>& c, ThreadTeam& team) {
     const std::int64_t widest = c.shape.depth > c.shape.width ? c.shape.depth : c.shape.width;
     for (std::int64_t i = 0; i < widest; ++i)
@@ -288,9 +289,9 @@ void winograd_outer_with_tile(const WinogradOuter<T>& c, ThreadTeam& team) {
             c.bias_of(member)[f] = 0;
     }
     if (c.layout.members == team.size())
-        sum_own_tiles<T, M, L, R, V>(c, team);
+        sum_own_tiles<T, L, R, V>(c, team);
     else
-        share_tiles<T, M, L, R, V>(c, team);
+        share_tiles<T, L, R, V>(c, team);
     if (!c.diff_bias) return;
     for (std::int64_t f = 0; f < c.shape.width; ++f) {
         double sum = 0;
@@ -300,11 +301,11 @@ void winograd_outer_with_tile(const WinogradOuter<T>& c, ThreadTeam& team) {
     }
 }
 
-template <class T, int M>
+template <class T>
 void winograd_outer(const Conv2dBackwardWeightsArguments<T>& a, ThreadTeam& team) {
     constexpr int L = kLanes<T>;
-    const WinogradShape shape{a.shape.batch,      a.shape.channels,  a.shape.filters,
-                              a.shape.out_height, a.shape.out_width, M};
+    const WinogradShape shape{a.shape.batch, a.shape.channels, a.shape.filters, a.shape.out_height,
+                              a.shape.out_width};
     WinogradOuter<T> c{gather_of(a.shape, a.src),
                        shape,
                        WinogradOuterWorkspace(shape, sizeof(T), team.size()),
@@ -315,13 +316,13 @@ void winograd_outer(const Conv2dBackwardWeightsArguments<T>& a, ThreadTeam& team
     c.forward.zeros = reinterpret_cast<T*>(c.workspace + c.layout.zeros);
     if constexpr (kVectorBytes == 64) {
         if (shape.width <= L)
-            winograd_outer_with_tile<T, M, L, 16, 1>(c, team);
+            winograd_outer_with_tile<T, L, 16, 1>(c, team);
         else if (shape.width % (3 * L) == 0)
-            winograd_outer_with_tile<T, M, L, 8, 3>(c, team);
+            winograd_outer_with_tile<T, L, 8, 3>(c, team);
         else
-            winograd_outer_with_tile<T, M, L, 8, 2>(c, team);
+            winograd_outer_with_tile<T, L, 8, 2>(c, team);
     } else {
-        winograd_outer_with_tile<T, M, L, 4, 2>(c, team);
+        winograd_outer_with_tile<T, L, 4, 2>(c, team);
     }
 }
 
