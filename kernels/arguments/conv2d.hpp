@@ -53,6 +53,13 @@ ConvOperands conv_operands(const Problem& problem);
 /// dense_backward_data, dense_backward_weights.
 ConvShape conv_shape(const Problem& problem);
 ConvShape dense_shape(const Problem& problem);
+/// Either, by the operator.
+ConvShape product_shape(const Problem& problem);
+
+/// What a convolution or a dense layer makes: its result, the image (conv2d_transpose, too), or the
+/// weights.
+enum class ProductSide { forward, backward_data, backward_weights };
+ProductSide side_of(const Problem& problem);
 
 /// Whether the operands are stored as the kernels expect (see above), sizes of one counting as any
 /// order.

@@ -102,42 +102,22 @@ Refused unless_rounded_convolution(const Problem& problem) {
     return "it needs images stored channels last and weights with the filters last";
 }
 
-namespace {
-
-std::int64_t forward_bytes(const Problem& problem, const ConvShape& s) {
-    return RoundedWorkspace(s, s.channels, s.filters, s.out_pixels(), false,
-                            rounded_format(problem.isa), problem.threads,
-                            problem.flag("statistics"))
-        .bytes;
-}
-
-std::int64_t backward_bytes(const Problem& problem, const ConvShape& s) {
-    return RoundedWorkspace(s, s.filters, s.channels, s.pixels(),
-                            s.stride_height > 1 || s.stride_width > 1, rounded_format(problem.isa),
-                            problem.threads, false)
-        .bytes;
-}
-
-}  // namespace
-
-std::int64_t conv2d_bf16_workspace(const Problem& problem) {
-    return forward_bytes(problem, conv_shape(problem));
-}
-std::int64_t conv2d_backward_data_bf16_workspace(const Problem& problem) {
-    return backward_bytes(problem, conv_shape(problem));
-}
-std::int64_t conv2d_backward_weights_bf16_workspace(const Problem& problem) {
-    return RoundedOuterWorkspace(conv_shape(problem), rounded_format(problem.isa), problem.threads)
-        .bytes;
-}
-std::int64_t dense_bf16_workspace(const Problem& problem) {
-    return forward_bytes(problem, dense_shape(problem));
-}
-std::int64_t dense_backward_data_bf16_workspace(const Problem& problem) {
-    return backward_bytes(problem, dense_shape(problem));
-}
-std::int64_t dense_backward_weights_bf16_workspace(const Problem& problem) {
-    return RoundedOuterWorkspace(dense_shape(problem), rounded_format(problem.isa), problem.threads)
+std::int64_t bf16_workspace(const Problem& problem) {
+    const ConvShape s = product_shape(problem);
+    const RoundedFormat format = rounded_format(problem.isa);
+    switch (side_of(problem)) {
+        case ProductSide::backward_data:
+            return RoundedWorkspace(s, s.filters, s.channels, s.pixels(),
+                                    s.stride_height > 1 || s.stride_width > 1, format,
+                                    problem.threads, false)
+                .bytes;
+        case ProductSide::backward_weights:
+            return RoundedOuterWorkspace(s, format, problem.threads).bytes;
+        case ProductSide::forward:
+            break;
+    }
+    return RoundedWorkspace(s, s.channels, s.filters, s.out_pixels(), false, format,
+                            problem.threads, problem.flag("statistics"))
         .bytes;
 }
 

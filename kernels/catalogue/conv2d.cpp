@@ -10,20 +10,23 @@
 namespace dtnn::kernels::predicates {
 namespace {
 
-RowsWorkspace rows_forward(const Problem& problem) {
+/// Calls visit with the workspace of padded_rows for what the problem makes.
+template <class Visit>
+auto of_rows(const Problem& problem, const Visit& visit) {
     const ConvShape s = conv_shape(problem);
-    return {s,
-            s.channels,
-            s.filters,
-            s.out_height,
-            s.out_width,
-            element_bytes(problem),
-            problem.threads};
-}
-
-RowsWorkspace rows_backward_data(const Problem& problem) {
-    const ConvShape s = conv_shape(problem);
-    return {s, s.filters, s.channels, s.height, s.width, element_bytes(problem), problem.threads};
+    const std::int64_t bytes = element_bytes(problem);
+    const int threads = problem.threads;
+    switch (side_of(problem)) {
+        case ProductSide::backward_data:
+            return visit(
+                RowsWorkspace(s, s.filters, s.channels, s.height, s.width, bytes, threads));
+        case ProductSide::backward_weights:
+            return visit(RowsOuterWorkspace(s, bytes, threads));
+        case ProductSide::forward:
+            break;
+    }
+    return visit(
+        RowsWorkspace(s, s.channels, s.filters, s.out_height, s.out_width, bytes, threads));
 }
 
 constexpr const char* kPacked = "its weights are packed";
@@ -69,70 +72,34 @@ Refused unless_convolution_is_channels_last(const Problem& problem) {
 
 Refused unless_padded_rows_suit(const Problem& problem) {
     if (auto reason = unless_convolution_is_channels_last(problem)) return reason;
-    const char* refusal = rows_forward(problem).refusal;
+    const ConvShape s = conv_shape(problem);
+    if (side_of(problem) == ProductSide::backward_data &&
+        (s.stride_height != 1 || s.stride_width != 1))
+        return "it has only stride 1";
+    const char* refusal = of_rows(problem, [](const auto& rows) { return rows.refusal; });
     return refusal ? Refused(refusal) : std::nullopt;
 }
 
-std::int64_t conv2d_padded_rows_workspace(const Problem& problem) {
-    return rows_forward(problem).bytes;
+std::int64_t padded_rows_workspace(const Problem& problem) {
+    return of_rows(problem, [](const auto& rows) { return rows.bytes; });
 }
 
-Refused unless_padded_rows_suit_backward(const Problem& problem) {
-    if (auto reason = unless_convolution_is_channels_last(problem)) return reason;
-    const ConvShape s = conv_shape(problem);
-    if (s.stride_height != 1 || s.stride_width != 1) return "it has only stride 1";
-    const char* refusal = rows_backward_data(problem).refusal;
-    return refusal ? Refused(refusal) : std::nullopt;
-}
-
-std::int64_t conv2d_backward_data_padded_rows_workspace(const Problem& problem) {
-    return rows_backward_data(problem).bytes;
-}
-
-Refused unless_padded_rows_suit_weights(const Problem& problem) {
-    if (auto reason = unless_convolution_is_channels_last(problem)) return reason;
-    const char* refusal =
-        RowsOuterWorkspace(conv_shape(problem), element_bytes(problem), problem.threads).refusal;
-    return refusal ? Refused(refusal) : std::nullopt;
-}
-
-std::int64_t conv2d_backward_weights_padded_rows_workspace(const Problem& problem) {
-    return RowsOuterWorkspace(conv_shape(problem), element_bytes(problem), problem.threads).bytes;
-}
-
-std::int64_t conv2d_direct_workspace(const Problem& problem) {
-    const ConvShape s = conv_shape(problem);
-    return GatherWorkspace(s, s.group_channels(), s.group_filters(), element_bytes(problem),
-                           problem.threads, problem.flag("statistics"), packed_block(problem) > 0)
+std::int64_t direct_workspace(const Problem& problem) {
+    const ConvShape s = product_shape(problem);
+    const std::int64_t bytes = element_bytes(problem);
+    switch (side_of(problem)) {
+        case ProductSide::backward_data:
+            return GatherWorkspace(s, s.group_filters(), s.group_channels(), bytes, problem.threads,
+                                   false)
+                .bytes;
+        case ProductSide::backward_weights:
+            return OuterWorkspace(s, bytes, problem.threads).bytes;
+        case ProductSide::forward:
+            break;
+    }
+    return GatherWorkspace(s, s.group_channels(), s.group_filters(), bytes, problem.threads,
+                           problem.flag("statistics"), packed_block(problem) > 0)
         .bytes;
-}
-
-std::int64_t conv2d_backward_data_direct_workspace(const Problem& problem) {
-    const ConvShape s = conv_shape(problem);
-    return GatherWorkspace(s, s.group_filters(), s.group_channels(), element_bytes(problem),
-                           problem.threads, false)
-        .bytes;
-}
-
-std::int64_t conv2d_backward_weights_direct_workspace(const Problem& problem) {
-    return OuterWorkspace(conv_shape(problem), element_bytes(problem), problem.threads).bytes;
-}
-
-std::int64_t dense_direct_workspace(const Problem& problem) {
-    const ConvShape s = dense_shape(problem);
-    return GatherWorkspace(s, s.channels, s.filters, element_bytes(problem), problem.threads, false,
-                           packed_block(problem) > 0)
-        .bytes;
-}
-
-std::int64_t dense_backward_data_direct_workspace(const Problem& problem) {
-    const ConvShape s = dense_shape(problem);
-    return GatherWorkspace(s, s.filters, s.channels, element_bytes(problem), problem.threads, false)
-        .bytes;
-}
-
-std::int64_t dense_backward_weights_direct_workspace(const Problem& problem) {
-    return OuterWorkspace(dense_shape(problem), element_bytes(problem), problem.threads).bytes;
 }
 
 namespace {
@@ -140,29 +107,22 @@ namespace {
 /// Below this the weights stay in the caches, where "direct" is as fast or faster.
 constexpr std::int64_t kBlisWeightBytes = std::int64_t{8} << 20;
 
-Refused blis_slower(const Problem& problem, bool forward) {
+}  // namespace
+
+Refused blis_slower(const Problem& problem) {
     if (problem.isa >= Isa::avx512) return "with avx512 `direct` is mostly faster";
     const ConvShape s = dense_shape(problem);
     if (s.weight_elements() * element_bytes(problem) < kBlisWeightBytes) {
         return "it pays from 8 MiB of weights on";
     }
     if (s.batch < 16) return "it pays from 16 samples on";
+    const bool forward = side_of(problem) == ProductSide::forward;
     const std::int64_t width = forward ? s.filters : s.channels;
     if ((width + kBlisSlab - 1) / kBlisSlab < problem.threads) {
         return "it pays from " + std::to_string(kBlisSlab) + (forward ? " units" : " inputs") +
                " a thread on";
     }
     return std::nullopt;
-}
-
-}  // namespace
-
-Refused blis_slower_forward(const Problem& problem) {
-    return blis_slower(problem, true);
-}
-
-Refused blis_slower_backward(const Problem& problem) {
-    return blis_slower(problem, false);
 }
 
 std::int64_t dense_backward_data_blis_workspace(const Problem& problem) {
@@ -175,10 +135,10 @@ std::int64_t dense_backward_data_blis_workspace(const Problem& problem) {
 namespace dtnn::kernels {
 
 std::int64_t wanted_block(const KernelInfo& kernel, const Problem& problem) {
-    const bool packs = kernel.workspace == &predicates::conv2d_direct_workspace ||
-                       kernel.workspace == &predicates::dense_direct_workspace;
-    if (!packs || packed_block(problem) > 0) return 0;
-    if (problem.op == "conv2d" && problem.integer("groups") != 1) return 0;
+    const bool packs =
+        (problem.op == "conv2d" && problem.integer("groups") == 1) || problem.op == "dense";
+    if (!packs || kernel.workspace != &predicates::direct_workspace || packed_block(problem) > 0)
+        return 0;
     return predicates::block_of_direct(problem, predicates::filters_of(problem));
 }
 

@@ -80,6 +80,17 @@ ConvShape dense_shape(const Problem& problem) {
     return shape;
 }
 
+ConvShape product_shape(const Problem& problem) {
+    return problem.op.starts_with("dense") ? dense_shape(problem) : conv_shape(problem);
+}
+
+ProductSide side_of(const Problem& problem) {
+    const bool transposed = problem.op == "conv2d_transpose";
+    if (transposed || problem.op.ends_with("_backward_data")) return ProductSide::backward_data;
+    return problem.op.ends_with("_backward_weights") ? ProductSide::backward_weights
+                                                     : ProductSide::forward;
+}
+
 bool channels_last(const Problem& problem) {
     const ConvOperands operands = conv_operands(problem);
     return stored(*operands.image, {0, 2, 3, 1}) && stored(*operands.weights, {2, 3, 1, 0}) &&

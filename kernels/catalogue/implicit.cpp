@@ -79,21 +79,18 @@ Refused unless_rows_suit(const Problem& problem) {
     return conv_shape(problem).groups == 1 ? std::nullopt : Refused("it has no groups");
 }
 
-std::int64_t conv2d_implicit_blis_workspace(const Problem& problem) {
-    return ImplicitWorkspace::forward(conv_shape(problem), element_bytes(problem), problem.threads,
-                                      problem.flag("statistics"))
-        .bytes;
-}
-
-std::int64_t conv2d_backward_data_implicit_blis_workspace(const Problem& problem) {
-    return ImplicitWorkspace::backward_data(conv_shape(problem), element_bytes(problem),
-                                            problem.threads)
-        .bytes;
-}
-
-std::int64_t conv2d_backward_weights_implicit_blis_workspace(const Problem& problem) {
-    return ImplicitOuterWorkspace(conv_shape(problem), element_bytes(problem), problem.threads)
-        .bytes;
+std::int64_t implicit_blis_workspace(const Problem& problem) {
+    const ConvShape s = conv_shape(problem);
+    const std::int64_t bytes = element_bytes(problem);
+    switch (side_of(problem)) {
+        case ProductSide::backward_data:
+            return ImplicitWorkspace::backward_data(s, bytes, problem.threads).bytes;
+        case ProductSide::backward_weights:
+            return ImplicitOuterWorkspace(s, bytes, problem.threads).bytes;
+        case ProductSide::forward:
+            break;
+    }
+    return ImplicitWorkspace::forward(s, bytes, problem.threads, problem.flag("statistics")).bytes;
 }
 
 }  // namespace predicates

@@ -86,62 +86,44 @@ PlanesOuterWorkspace::PlanesOuterWorkspace(const ConvShape& shape, std::int64_t 
 namespace predicates {
 namespace {
 
-Refused suits(const Problem& problem, const char* refusal) {
-    if (auto reason = unless_convolution_is_channels_last(problem)) return reason;
-    return refusal ? Refused(refusal) : std::nullopt;
-}
-
-/// `width` channels of a result.
-Refused slower(const Problem& problem, std::int64_t width) {
-    if (width * element_bytes(problem) < vector_bytes(problem)) return std::nullopt;
-    return "results that fill a vector need no planes";
-}
-
-PlanesWorkspace forward(const Problem& problem) {
-    return PlanesWorkspace::forward(conv_shape(problem), element_bytes(problem), problem.threads);
-}
-
-PlanesWorkspace backward(const Problem& problem) {
-    return PlanesWorkspace::backward(conv_shape(problem), element_bytes(problem), problem.threads);
-}
-
-PlanesOuterWorkspace weights(const Problem& problem) {
-    return {conv_shape(problem), element_bytes(problem), problem.threads};
+/// Calls visit with the workspace for what the problem makes.
+template <class Visit>
+auto of_planes(const Problem& problem, const Visit& visit) {
+    const ConvShape s = conv_shape(problem);
+    const std::int64_t bytes = element_bytes(problem);
+    const int threads = problem.threads;
+    switch (side_of(problem)) {
+        case ProductSide::backward_data:
+            return visit(PlanesWorkspace::backward(s, bytes, threads));
+        case ProductSide::backward_weights:
+            return visit(PlanesOuterWorkspace(s, bytes, threads));
+        case ProductSide::forward:
+            break;
+    }
+    return visit(PlanesWorkspace::forward(s, bytes, threads));
 }
 
 }  // namespace
 
 Refused unless_planes_suit(const Problem& problem) {
-    return suits(problem, forward(problem).refusal);
+    if (auto reason = unless_convolution_is_channels_last(problem)) return reason;
+    const char* refusal = of_planes(problem, [](const auto& planes) { return planes.refusal; });
+    return refusal ? Refused(refusal) : std::nullopt;
 }
+
 Refused planes_slower(const Problem& problem) {
-    return slower(problem, conv_shape(problem).filters);
-}
-std::int64_t conv2d_planes_workspace(const Problem& problem) {
-    return forward(problem).bytes;
-}
-
-Refused unless_planes_suit_backward(const Problem& problem) {
-    return suits(problem, backward(problem).refusal);
-}
-Refused planes_slower_backward(const Problem& problem) {
-    return slower(problem, conv_shape(problem).channels);
-}
-std::int64_t conv2d_backward_data_planes_workspace(const Problem& problem) {
-    return backward(problem).bytes;
-}
-
-Refused unless_planes_suit_weights(const Problem& problem) {
-    return suits(problem, weights(problem).refusal);
-}
-Refused planes_slower_weights(const Problem& problem) {
     const ConvShape s = conv_shape(problem);
+    const ProductSide side = side_of(problem);
     // Sums are read and written by every band.
-    if (s.out_height * s.out_width < 128) return "it pays from 128 results of an image on";
-    return slower(problem, s.filters);
+    if (side == ProductSide::backward_weights && s.out_height * s.out_width < 128)
+        return "it pays from 128 results of an image on";
+    const std::int64_t width = side == ProductSide::backward_data ? s.channels : s.filters;
+    if (width * element_bytes(problem) < vector_bytes(problem)) return std::nullopt;
+    return "results that fill a vector need no planes";
 }
-std::int64_t conv2d_backward_weights_planes_workspace(const Problem& problem) {
-    return weights(problem).bytes;
+
+std::int64_t planes_workspace(const Problem& problem) {
+    return of_planes(problem, [](const auto& planes) { return planes.bytes; });
 }
 
 }  // namespace predicates

@@ -139,14 +139,6 @@ Refused slower(const WinogradShape& w, std::int64_t inside, std::int64_t depth) 
     return "its transforms would take longer than the products that it saves";
 }
 
-Refused slower_forward(const Problem& problem, bool weights) {
-    const ConvShape s = conv_shape(problem);
-    const std::int64_t inside = taps_inside(s.height, s.out_height, s.pad_top) *
-                                taps_inside(s.width, s.out_width, s.pad_left);
-    return slower(forward(s), inside,
-                  weights ? round_up(s.channels, WinogradOuterWorkspace::kRows) : s.channels);
-}
-
 }  // namespace
 
 Refused unless_winograd_suits(const Problem& problem) {
@@ -162,34 +154,32 @@ Refused unless_winograd_suits(const Problem& problem) {
 }
 
 Refused winograd_4x4_slower(const Problem& problem) {
-    return slower_forward(problem, false);
-}
-Refused winograd_4x4_slower_backward(const Problem& problem) {
     const ConvShape s = conv_shape(problem);
-    const std::int64_t inside = taps_inside(s.out_height, s.height, 2 - s.pad_top) *
-                                taps_inside(s.out_width, s.width, 2 - s.pad_left);
-    return slower(backward(s), inside, s.filters);
-}
-Refused winograd_4x4_slower_weights(const Problem& problem) {
-    return slower_forward(problem, true);
-}
-
-std::int64_t conv2d_winograd_4x4_workspace(const Problem& problem) {
-    return WinogradWorkspace(forward(conv_shape(problem)), element_bytes(problem), problem.threads,
-                             problem.flag("statistics"))
-        .bytes;
-}
-
-std::int64_t conv2d_backward_data_winograd_4x4_workspace(const Problem& problem) {
-    return WinogradWorkspace(backward(conv_shape(problem)), element_bytes(problem), problem.threads,
-                             false)
-        .bytes;
+    const ProductSide side = side_of(problem);
+    if (side == ProductSide::backward_data) {
+        const std::int64_t inside = taps_inside(s.out_height, s.height, 2 - s.pad_top) *
+                                    taps_inside(s.out_width, s.width, 2 - s.pad_left);
+        return slower(backward(s), inside, s.filters);
+    }
+    const std::int64_t inside = taps_inside(s.height, s.out_height, s.pad_top) *
+                                taps_inside(s.width, s.out_width, s.pad_left);
+    const bool weights = side == ProductSide::backward_weights;
+    return slower(forward(s), inside,
+                  weights ? round_up(s.channels, WinogradOuterWorkspace::kRows) : s.channels);
 }
 
-std::int64_t conv2d_backward_weights_winograd_4x4_workspace(const Problem& problem) {
-    return WinogradOuterWorkspace(forward(conv_shape(problem)), element_bytes(problem),
-                                  problem.threads)
-        .bytes;
+std::int64_t winograd_4x4_workspace(const Problem& problem) {
+    const ConvShape s = conv_shape(problem);
+    const std::int64_t bytes = element_bytes(problem);
+    switch (side_of(problem)) {
+        case ProductSide::backward_data:
+            return WinogradWorkspace(backward(s), bytes, problem.threads, false).bytes;
+        case ProductSide::backward_weights:
+            return WinogradOuterWorkspace(forward(s), bytes, problem.threads).bytes;
+        case ProductSide::forward:
+            break;
+    }
+    return WinogradWorkspace(forward(s), bytes, problem.threads, problem.flag("statistics")).bytes;
 }
 
 }  // namespace predicates
