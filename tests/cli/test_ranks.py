@@ -180,6 +180,19 @@ class Ranks(CommandTest):
     def test_a_signal_stops_all_and_a_killed_job_goes_on(self):
         self.check_goes_on()
 
+    def test_a_signal_at_any_moment_of_the_start_ends_all(self):
+        plan = self.compile_job("p.json", "training.batch_size=4", "training.epochs=2000")
+        for i, moment in enumerate((0.003, 0.006, 0.009, 0.012, 0.015, 0.018, 0.021, 0.025, 0.03, 0.05, 0.1, 0.2)):
+            sent = (signal.SIGTERM, signal.SIGINT)[i % 2]
+            job = self.start(3, f"r{i}", plan)
+            time.sleep(moment)
+            job.send_signal(sent)
+            _, told = job.communicate(timeout=limit(30))
+            # A process that has not come to main yet dies of the signal, and has started nobody.
+            self.assertIn(job.returncode, (75, -sent), told)
+            left = subprocess.run(["ps", "-o", "args=", "--sid", str(job.pid)], capture_output=True, text=True, check=False)
+            self.assertEqual(left.stdout, "", f"after {moment} s")
+
     def test_synchronised_statistics_go_on(self):
         self.job = self.write("normed.yaml", NORMED)
         self.check_goes_on("parallel.batch_statistics=synchronised")

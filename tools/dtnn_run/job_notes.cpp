@@ -39,6 +39,7 @@ void NotesFile::clear() const {
 
 Notes NotesFile::read() const {
     Notes notes;
+    notes.begun = path_.empty();  // nobody will say so
     std::ifstream file(path_);
     for (std::string line; std::getline(file, line);) {
         const std::size_t blank = line.find(' ');
@@ -50,6 +51,7 @@ Notes NotesFile::read() const {
                 std::from_chars(value.data(), value.data() + value.size(), code);
             if (error == std::errc() && end == value.data() + value.size()) notes.code = code;
         }
+        if (key == "begun") notes.begun = true;
         if (key == "run") notes.run = value;
         if (key == "killed" && notes.killed.empty()) notes.killed = value;
         if (key == "watcher" && notes.watcher.empty()) notes.watcher = value;

@@ -12,6 +12,7 @@ namespace dtnn {
 
 /// The notes that were left.
 struct Notes {
+    bool begun = false;       ///< all ranks have joined: signals reach them and are answered
     std::optional<int> code;  ///< rank 0's exit code
     std::string run;          ///< the run's folder, once it is there
     std::string killed;       ///< which rank a signal has killed, and which: the first

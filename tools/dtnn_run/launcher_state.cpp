@@ -32,6 +32,7 @@ std::optional<ProcessState> state_of(pid_t process) {
 
 std::optional<std::string> LauncherState::look(double seconds, double limit) {
     processes_ = {launcher_};
+    watches_ = false;
     std::map<pid_t, double> stopped;
     std::optional<std::string> said;
     for (std::size_t i = 0; i < processes_.size(); ++i) {
@@ -40,6 +41,7 @@ std::optional<std::string> LauncherState::look(double seconds, double limit) {
         if (!state) continue;
         const std::vector<pid_t> children = children_of(process);
         if (state->name == kWatcherName) {
+            watches_ = true;
             // Below it is a rank, for which the other ranks have their limit.
             processes_.insert(processes_.end(), children.begin(), children.end());
             for (const pid_t rank : children)

@@ -30,6 +30,9 @@ class LauncherState {
     /// of such looks: time in which this process was stopped itself does not count.
     std::optional<std::string> look(double seconds, double limit);
 
+    /// Whether the last look has seen a parent that watches a rank.
+    bool watches() const { return watches_; }
+
     /// Kills launcher, proxies, watching parents and ranks, as far as they were seen.
     void kill_all() const;
 
@@ -37,6 +40,7 @@ class LauncherState {
     /// Those of the last look, ranks among them.
     std::vector<pid_t> processes_;
     std::map<pid_t, double> stopped_;  ///< for how long
+    bool watches_ = false;
     pid_t launcher_;
 };
 

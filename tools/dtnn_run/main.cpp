@@ -115,10 +115,10 @@ int run_or_report(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    dtnn::runtime::install_signal_handlers();  // first: a signal ends what has none
     dtnn::fill_standard_streams();
     if (const std::optional<int> code = dtnn::watch_rank()) return *code;
     dtnn::begin_allocation_count();
-    dtnn::runtime::install_signal_handlers();
     const int code = run_or_report(argc, argv);
     // The failure has been told; the other ranks may still wait for this one.
     if (code != int(Exit::done) && code != int(Exit::interrupted)) dtnn::runtime::end_job(code);

@@ -35,6 +35,7 @@ Start::Start(const std::string& plan, int rank, int ranks) : loaded(load_plan(pl
 
 int with_ranks(const Options& options, const std::function<int(Communicator&)>& work) {
     const std::unique_ptr<Communicator> communicator = make_communicator();
+    if (communicator->rank() == 0) leave_note("begun", "");
     try {
         return work(*communicator);
     } catch (const SharedRunError& error) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -21,6 +22,7 @@
 #include "base/quantity_text.hpp"
 #include "base/utf8.hpp"
 #include "runtime/base/run_error.hpp"
+#include "runtime/base/signals.hpp"
 #include "runtime/comm/mpi_flavour.hpp"
 #include "runtime/comm/started_ranks.hpp"
 #include "tools/dtnn_run/job_notes.hpp"
@@ -35,6 +37,11 @@ namespace {
 
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point before) {
+    return std::chrono::duration<double>(Clock::now() - before).count();
+}
 
 /// Ranks that mpiexec has lost sight of end by themselves within this.
 constexpr double kLeftBehindSeconds = 20;
@@ -45,6 +52,14 @@ constexpr int kLeastForeignCode = 7;
 constexpr double kLookSeconds = 1;
 constexpr double kStoppedSeconds = 10;
 constexpr double kEndSeconds = 60;
+/// The same after a stop was asked for, which mpiexec may lose its proxies over.
+constexpr double kAskedEndSeconds = 4;
+/// A stop that is asked for while ranks are being started waits for them so long: mpiexec and its
+/// proxy would die of the signal, or lose it and never end. How often it looks.
+constexpr double kBeginSeconds = 8;
+constexpr double kBeginLookSeconds = 0.05;
+/// A signal within this time of the one before is the same wish.
+constexpr double kSameSeconds = 0.25;
 
 std::string find_mpiexec() {
     const char* path = std::getenv("PATH");
@@ -104,7 +119,23 @@ class Job {
     JobEnd run();
 
   private:
+    /// One start of the ranks, and what became of it.
+    struct Try {
+        explicit Try(pid_t process) : launcher(process), state(process) {}
+        pid_t launcher;
+        LauncherState state;
+        TryEnd end;
+        std::string given_up;  ///< why the processes were killed
+        int held = 0;          ///< a signal that waits until all ranks have begun
+        Clock::time_point asked;
+        double since_end = 0;  ///< of rank 0, in seconds
+    };
+
     pid_t start(const Words& words) const;
+    void ask_to_stop(Try& one, int signal) const;
+    void look_after(Try& one) const;
+    void give_up(Try& one, std::string why) const;
+    void conclude(Try& one, int status);
     TryEnd wait_for(pid_t launcher);
     std::string reason_of(int status, pid_t launcher, const Notes& notes, int code) const;
     /// Whether nobody asked to stop meanwhile.
@@ -162,52 +193,86 @@ std::string Job::reason_of(int status, pid_t launcher, const Notes& notes, int c
     return fmt::format("{} ended with {}", request_.ranks > 1 ? "mpiexec" : "the run", code);
 }
 
+void Job::give_up(Try& one, std::string why) const {
+    one.given_up = std::move(why);
+    std::fprintf(stderr, "dtnn-run: %s: the job is ended\n", one.given_up.c_str());
+    one.state.kill_all();
+}
+
+void Job::ask_to_stop(Try& one, int signal) const {
+    const bool first = !std::exchange(one.end.stop_asked, true);
+    if (!notes_.read().begun) {
+        if (first) {
+            one.held = signal;
+            one.asked = Clock::now();
+        } else if (seconds_since(one.asked) > kSameSeconds) {
+            one.state.look(0, kStoppedSeconds);
+            give_up(one, "asked to stop again, before all ranks had begun");
+        }
+        return;
+    }
+    // Asked for the first time, ranks are to write a checkpoint, which USR1 asks for, too.
+    const bool ask = first && request_.ranks > 1 && mpi_flavour().kills_at_term;
+    // mpiexec dies of SIGHUP, and its ranks with it.
+    const int handed_on = signal == SIGHUP ? SIGTERM : signal;
+    kill(one.launcher, ask && signal != SIGQUIT ? SIGUSR1 : handed_on);
+}
+
+void Job::look_after(Try& one) const {
+    const Notes notes = notes_.read();
+    if (one.held != 0) {
+        if (notes.begun) {
+            one.end.stop_asked = false;
+            ask_to_stop(one, std::exchange(one.held, 0));
+        } else if (seconds_since(one.asked) > kBeginSeconds) {
+            one.state.look(0, kStoppedSeconds);
+            give_up(one, fmt::format("asked to stop, and not all ranks had begun within {}",
+                                     limit_text(kBeginSeconds)));
+        }
+        return;
+    }
+    if (request_.ranks == 1) return;
+    if (const auto stopped = one.state.look(kLookSeconds, kStoppedSeconds))
+        return give_up(one, *stopped);
+    const bool ended = notes.code || (one.end.stop_asked && !one.state.watches());
+    one.since_end = ended ? one.since_end + kLookSeconds : 0;
+    if (one.since_end > (one.end.stop_asked ? kAskedEndSeconds : kEndSeconds))
+        give_up(one, fmt::format("rank 0 has ended, and {} (process {}) has not, for {}",
+                                 command_.front(), one.launcher, elapsed_time_text(one.since_end)));
+}
+
+void Job::conclude(Try& one, int status) {
+    TryEnd& end = one.end;
+    const Notes notes = notes_.read();
+    end.code = WIFEXITED(status) ? WEXITSTATUS(status) : int(Exit::failed);
+    if (!notes.begun && !one.given_up.empty() && end.stop_asked) end.code = int(Exit::interrupted);
+    if ((end.code == 0 || !one.given_up.empty()) && notes.code) end.code = *notes.code;
+    end.reason =
+        one.given_up.empty() ? reason_of(status, one.launcher, notes, end.code) : one.given_up;
+    // Nobody else can say it, and mpiexec ends with the number of the signal. It kills parents
+    // itself when a rank has failed, and then ends with that rank's code.
+    if (end.reason == notes.watcher && !end.reason.empty() && end.code >= kLeastForeignCode &&
+        end.code != int(Exit::internal) && end.code != int(Exit::interrupted)) {
+        std::fprintf(stderr, "dtnn-run: %s\n", end.reason.c_str());
+        end.code = int(Exit::failed);
+    }
+    if (!notes.run.empty()) run_ = notes.run;
+    end.step = newest_step(run_);
+}
+
 TryEnd Job::wait_for(pid_t launcher) {
-    TryEnd end;
-    LauncherState state(launcher);
-    std::string given_up;
-    double since_end = 0;
+    Try one(launcher);
     while (true) {
-        siginfo_t what;
-        const timespec look = {time_t(kLookSeconds), 0};
-        const int signal = sigtimedwait(&awaited_, &what, &look);
-        if (signal < 0 && errno == EAGAIN && given_up.empty() && request_.ranks > 1) {
-            if (const auto stopped = state.look(kLookSeconds, kStoppedSeconds)) given_up = *stopped;
-            since_end = notes_.read().code ? since_end + kLookSeconds : 0;
-            if (given_up.empty() && since_end > kEndSeconds)
-                given_up = fmt::format("rank 0 has ended, and {} (process {}) has not, for {}",
-                                       command_.front(), launcher, elapsed_time_text(since_end));
-            if (!given_up.empty()) {
-                std::fprintf(stderr, "dtnn-run: %s: the job is ended\n", given_up.c_str());
-                state.kill_all();
-            }
-        }
-        if (signal < 0) continue;
-        if (signal != SIGCHLD) {
-            // Asked for the first time, ranks are to write a checkpoint, which USR1 asks for, too.
-            const bool first = !std::exchange(end.stop_asked, true);
-            const bool ask = first && request_.ranks > 1 && mpi_flavour().kills_at_term;
-            // mpiexec dies of SIGHUP, and its ranks with it.
-            const int handed_on = signal == SIGHUP ? SIGTERM : signal;
-            kill(launcher, ask && signal != SIGQUIT ? SIGUSR1 : handed_on);
-            continue;
-        }
+        const double seconds = one.held != 0 ? kBeginLookSeconds : kLookSeconds;
+        const timespec look = {time_t(seconds), long((seconds - double(time_t(seconds))) * 1e9)};
+        const int signal = sigtimedwait(&awaited_, nullptr, &look);
         int status = 0;
-        if (waitpid(launcher, &status, WNOHANG) != launcher) continue;
-        const Notes notes = notes_.read();
-        end.code = WIFEXITED(status) ? WEXITSTATUS(status) : int(Exit::failed);
-        if ((end.code == 0 || !given_up.empty()) && notes.code) end.code = *notes.code;
-        end.reason = given_up.empty() ? reason_of(status, launcher, notes, end.code) : given_up;
-        // Nobody else can say it, and mpiexec ends with the number of the signal. It kills parents
-        // itself when a rank has failed, and then ends with that rank's code.
-        if (end.reason == notes.watcher && !end.reason.empty() && end.code >= kLeastForeignCode &&
-            end.code != int(Exit::internal) && end.code != int(Exit::interrupted)) {
-            std::fprintf(stderr, "dtnn-run: %s\n", end.reason.c_str());
-            end.code = int(Exit::failed);
+        if (signal == SIGCHLD && waitpid(launcher, &status, WNOHANG) == launcher) {
+            conclude(one, status);
+            return one.end;
         }
-        if (!notes.run.empty()) run_ = notes.run;
-        end.step = newest_step(run_);
-        return end;
+        if (signal > 0 && signal != SIGCHLD && one.given_up.empty()) ask_to_stop(one, signal);
+        if (signal < 0 && errno == EAGAIN && one.given_up.empty()) look_after(one);
     }
 }
 
@@ -226,6 +291,7 @@ Words Job::next_words() const {
 }
 
 JobEnd Job::run() {
+    stop_before("starting the ranks");
     Words words = request_.words;
     while (true) {
         notes_.clear();
