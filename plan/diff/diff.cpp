@@ -23,19 +23,20 @@ void append(std::vector<Change>& all, std::vector<Change> more) {
 }
 
 // The setting that says the same as a consequence, where the values are the same too.
-const char* setting_of(const std::string& section, const std::string& what) {
+const char* setting_of(Section section, const std::string& what) {
     struct Twin {
-        const char *section, *what, *setting;
+        Section section;
+        const char *what, *setting;
     };
     static constexpr Twin kTwins[] = {
-        {"data", "training samples", "dataset.train_samples"},
-        {"data", "test samples", "dataset.test_samples"},
-        {"data", "shape of a sample", "dataset.shape"},
-        {"data", "classes", "dataset.classes"},
-        {"schedule", "steps per epoch", "training.steps_per_epoch"},
-        {"schedule", "train batch", "training.batch_size"},
-        {"schedule", "evaluate batch", "training.batch_size"},
-        {"schedule", "predict batch", "training.batch_size"},
+        {Section::data, "training samples", "dataset.train_samples"},
+        {Section::data, "test samples", "dataset.test_samples"},
+        {Section::data, "shape of a sample", "dataset.shape"},
+        {Section::data, "classes", "dataset.classes"},
+        {Section::schedule, "steps per epoch", "training.steps_per_epoch"},
+        {Section::schedule, "train batch", "training.batch_size"},
+        {Section::schedule, "evaluate batch", "training.batch_size"},
+        {Section::schedule, "predict batch", "training.batch_size"},
     };
     for (const Twin& twin : kTwins)
         if (section == twin.section && what == twin.what) return twin.setting;
@@ -46,7 +47,7 @@ const char* setting_of(const std::string& section, const std::string& what) {
 void drop_told(std::vector<Change>& changes) {
     std::map<std::string, std::pair<std::string, std::string>> told;
     for (const Change& change : changes)
-        if (change.section == "settings") told[change.what] = {change.before, change.after};
+        if (change.section == Section::settings) told[change.what] = {change.before, change.after};
     std::erase_if(changes, [&](const Change& change) {
         const char* setting = setting_of(change.section, change.what);
         auto found = setting ? told.find(setting) : told.end();
@@ -57,10 +58,11 @@ void drop_told(std::vector<Change>& changes) {
 // Layers of a model with parameters are computed from them: what somebody wrote is the parameter.
 void lay_to_parameters(std::vector<Change>& changes) {
     auto is_parameter = [](const Change& change) {
-        return change.section == "settings" && change.what.starts_with("model.parameters.");
+        return change.section == Section::settings && change.what.starts_with("model.parameters.");
     };
     auto is_layer = [](const Change& change) {
-        return change.chosen && (change.section == "layers" || change.section == "connections");
+        return change.chosen &&
+               (change.section == Section::layers || change.section == Section::connections);
     };
     if (std::none_of(changes.begin(), changes.end(), is_parameter)) return;
     bool acts = std::any_of(changes.begin(), changes.end(), is_layer);
@@ -77,8 +79,9 @@ void lay_to_parameters(std::vector<Change>& changes) {
 
 // A layer that is only listed elsewhere may still draw other numbers.
 void lay_to_order(std::vector<Change>& changes) {
-    bool drawn = std::any_of(changes.begin(), changes.end(),
-                             [](const Change& change) { return change.section == "first values"; });
+    bool drawn = std::any_of(changes.begin(), changes.end(), [](const Change& change) {
+        return change.section == Section::first_values;
+    });
     if (!drawn) return;
     for (Change& change : changes)
         if (change.action == Action::moved && change.meaning == Meaning::performance) {
@@ -94,7 +97,7 @@ void lay_to_order(std::vector<Change>& changes) {
 void lay_to_cells(const Plan& a, const Plan& b, const LayerNames& names,
                   std::vector<Change>& changes) {
     auto is_padding = [](const Change& change) {
-        return change.section == "layers" && change.action == Action::changed &&
+        return change.section == Section::layers && change.action == Action::changed &&
                change.what.ends_with(".padding");
     };
     if (std::none_of(changes.begin(), changes.end(), is_padding)) return;
@@ -135,7 +138,7 @@ void lay_to_global_batch(const Plan& a, const Plan& b, std::vector<Change>& chan
     static const std::set<std::string> kShares = {
         "parallel.data", "target.ranks", "training.batch_size", "training.global_batch_size"};
     for (Change& change : changes) {
-        const bool batch = change.section == "schedule" && change.what.ends_with(" batch") &&
+        const bool batch = change.section == Section::schedule && change.what.ends_with(" batch") &&
                            change.what != "global batch";
         if (!batch && !kShares.contains(change.what)) continue;
         change.meaning = Meaning::performance;
@@ -155,27 +158,12 @@ bool same_computation(const Plan& a, const Plan& b, const LayerDifference& layer
 }
 
 int rank_of(const Change& change) {
-    static constexpr const char* kChosen[] = {"settings", "layers", "connections",
-                                              "target",   "passes", "compiler"};
-    static constexpr const char* kConsequences[] = {
-        "settings", "layers",     "connections",  "target",       "passes",        "numbering",
-        "shapes",   "parameters", "weight files", "first values", "data",          "schedule",
-        "fusion",   "kernels",    "layouts",      "work",         "communication", "memory"};
     // Settings that only name things, or only speed them, after what is chosen of the network.
-    int rank = change.meaning == Meaning::performance ? 50 : change.meaning == kUnread ? 25 : 0;
-    if (change.chosen) {
-        for (const char* section : kChosen) {
-            if (change.section == section) return rank;
-            ++rank;
-        }
-        return rank;
-    }
-    rank = 100;
-    for (const char* section : kConsequences) {
-        if (change.section == section) return rank;
-        ++rank;
-    }
-    return rank;
+    const int first = !change.chosen                           ? 100
+                      : change.meaning == Meaning::performance ? 50
+                      : change.meaning == kUnread              ? 25
+                                                               : 0;
+    return first + int(change.section);
 }
 
 }  // namespace
@@ -192,24 +180,6 @@ const char* label_of(Meaning meaning) {
     return "";
 }
 
-const char* name_of(Action action) {
-    switch (action) {
-        case Action::changed:
-            return "changed";
-        case Action::added:
-            return "added";
-        case Action::removed:
-            return "removed";
-        case Action::moved:
-            return "moved";
-        case Action::renamed:
-            return "renamed";
-        case Action::replaced:
-            return "replaced";
-    }
-    return "";
-}
-
 std::vector<Change> diff(const Plan& a, const Plan& b) {
     const LayerAlignment alignment = align_layers(a, b);
     const LayerNames names = names_in_b(a, b, alignment);
@@ -218,9 +188,9 @@ std::vector<Change> diff(const Plan& a, const Plan& b) {
     std::vector<Change> changes = diff_settings(a, b);
     append(changes, std::move(layers.chosen));
     append(changes, std::move(layers.consequences));
-    append(changes, diff_results(a, b, names));
-    append(changes, diff_steps(a, b, names, same));
-    append(changes, diff_costs(a, b));
+    diff_results(a, b, names, changes);
+    diff_steps(a, b, names, same, changes);
+    diff_costs(a, b, changes);
     drop_told(changes);
     lay_to_parameters(changes);
     lay_to_order(changes);

@@ -6,10 +6,13 @@
 /// computed from them: shapes, parameters, memory, work, steps. Where a value was written (places,
 /// origins) and how (1e-2 or 0.01) is no difference.
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "plan/plan.hpp"
 
 namespace dtnn::plan {
@@ -21,29 +24,59 @@ inline constexpr Meaning kUnread = Meaning::unread;
 /// "changes the mathematics", "performance only", "unknown until both are read".
 const char* label_of(Meaning meaning);
 
-enum class Action { changed, added, removed, moved, renamed, replaced };
-const char* name_of(Action action);
+enum class Action : std::uint8_t { changed, added, removed, moved, renamed, replaced };
+constexpr auto names_of(Action) {
+    return std::to_array<const char*>(
+        {"changed", "added", "removed", "moved", "renamed", "replaced"});
+}
+
+/// What a fact is about, in the order in which facts are told. Chosen: up to `compiler`; settings,
+/// target and passes may be consequences as well, and so are all others.
+enum class Section : std::uint8_t {
+    settings,
+    layers,
+    connections,
+    target,
+    passes,
+    compiler,
+    numbering,
+    shapes,
+    parameters,
+    weight_files,
+    first_values,
+    data,
+    schedule,
+    fusion,
+    kernels,
+    layouts,
+    work,
+    communication,
+    memory,
+};
+constexpr auto names_of(Section) {
+    return std::to_array<const char*>({"settings", "layers", "connections", "target", "passes",
+                                       "compiler", "numbering", "shapes", "parameters",
+                                       "weight files", "first values", "data", "schedule", "fusion",
+                                       "kernels", "layouts", "work", "communication", "memory"});
+}
 
 /// How a number is shown to people; JSON holds the plain number.
 enum class Unit { none, count, bytes, flop, seconds };
 
 struct Change {
-    /// Chosen: layers, connections, settings, target, passes, compiler. Consequences: numbering,
-    /// connections, shapes, parameters, weight files, first values, data, schedule, fusion,
-    /// kernels, layouts, work, communication, memory.
-    std::string section;
+    Section section;
     Action action = Action::changed;
-    std::string what;    ///< "training.batch_size", "conv2d.filters", "arena"
-    std::string before;  ///< JSON text; empty: was not there
-    std::string after;   ///< JSON text; empty: is not there any more
+    std::string what;         ///< "training.batch_size", "conv2d.filters", "arena"
+    std::string before = {};  ///< JSON text; empty: was not there
+    std::string after = {};   ///< JSON text; empty: is not there any more
     Meaning meaning = Meaning::performance;
-    std::string reason;  ///< one sentence: why it means that
+    std::string reason = {};  ///< one sentence: why it means that
     bool chosen = false;
     Unit unit = Unit::none;
     /// The layers, parameters or steps that the fact is about, in the network's order, by their
     /// names in `b` (what is gone: in `a`); equal changes of many are one fact.
-    std::vector<std::string> members;
-    std::vector<std::string> programs;  ///< fusion and kernels: in which programs
+    std::vector<std::string> members = {};
+    std::vector<std::string> programs = {};  ///< fusion and kernels: in which programs
 };
 
 /// Chosen facts first, those of the mathematics before the others, then the consequences, by

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/json_text.hpp"
+#include "plan/diff/change_list.hpp"
 #include "plan/diff/layer_meanings.hpp"
 
 namespace dtnn::plan {
@@ -57,62 +58,33 @@ class LayerComparison {
         removed();
         added();
         pairs();
-        structural_ = structural_ || !renamed_.changes.empty();
+        structural_ = structural_ || !renamed_.empty();
         if (!numbering_.empty() && !structural_) {
             // Nothing shifted the numbers: somebody wrote the names.
             for (auto& [i, j] : numbering_)
                 rename(i, j);
         } else if (!numbering_.empty()) {
+            const auto& [i, j] = numbering_.front();
             Change change =
-                make("numbering", Action::renamed, "name", Meaning::performance, kNumbering);
-            for (auto& [i, j] : numbering_)
-                change.members.push_back(layer_b(j).name);
-            change.before = json_text(layer_a(numbering_.front().first).name);
-            change.after = json_text(layer_b(numbering_.front().second).name);
+                make_change(Section::numbering, Action::renamed, "name", json_text(layer_a(i).name),
+                            json_text(layer_b(j).name), kSpeed, kNumbering);
+            for (const auto& [own, other] : numbering_)
+                change.members.push_back(layer_b(other).name);
             result_.consequences.push_back(std::move(change));
         }
-        for (Grouped* group : {&replaced_, &fields_, &renamed_, &connections_})
-            for (Change& change : group->changes)
-                result_.chosen.push_back(std::move(change));
-        for (Grouped* group : {&around_, &shapes_})
-            for (Change& change : group->changes)
-                result_.consequences.push_back(std::move(change));
+        for (ChangeList* list : {&replaced_, &fields_, &renamed_, &connections_})
+            list->move_to(result_.chosen);
+        for (ChangeList* list : {&around_, &shapes_})
+            list->move_to(result_.consequences);
         return std::move(result_);
     }
 
   private:
-    // Equal changes of several layers are one.
-    struct Grouped {
-        std::vector<Change> changes;
-        std::unordered_map<std::string, std::size_t> index;
-    };
-
     const Layer& layer_a(int i) const { return a_[std::size_t(i)]; }
     const Layer& layer_b(int j) const { return b_[std::size_t(j)]; }
     int of_a(int i) const { return alignment_.of_a[std::size_t(i)]; }
     int of_b(int j) const { return alignment_.of_b[std::size_t(j)]; }
     bool moved(int j) const { return alignment_.moved[std::size_t(j)]; }
-
-    static Change make(const char* section, Action action, std::string what, Meaning meaning,
-                       std::string_view reason) {
-        Change change;
-        change.section = section;
-        change.action = action;
-        change.what = std::move(what);
-        change.meaning = meaning;
-        change.reason = reason;
-        return change;
-    }
-
-    static Change& add(Grouped& group, Change change, const std::string& member) {
-        std::string key = fmt::format("{}\n{}\n{}\n{}\n{}", change.section, change.what,
-                                      change.before, change.after, name_of(change.action));
-        auto [known, added] = group.index.emplace(std::move(key), group.changes.size());
-        if (added) group.changes.push_back(std::move(change));
-        Change& result = group.changes[known->second];
-        result.members.push_back(member);
-        return result;
-    }
 
     // ---- What is gone and what is new, run by run; runs of equal layers are told once.
 
@@ -121,7 +93,7 @@ class LayerComparison {
 
     void runs(const std::vector<Layer>& layers, const std::vector<int>& partner, Action action,
               const char* reason) {
-        Grouped grouped;
+        ChangeList list_of_runs;
         for (std::size_t begin = 0; begin < layers.size();) {
             if (partner[begin] >= 0) {
                 ++begin;
@@ -132,16 +104,15 @@ class LayerComparison {
             while (end < layers.size() && partner[end] < 0)
                 list += (list.empty() ? "" : ", ") + layer_json(layers[end++]);
             if (end - begin > 1) list = "[" + list + "]";
-            Change change = make("layers", action, end - begin > 1 ? "layers" : layers[begin].type,
-                                 Meaning::mathematics, reason);
-            (action == Action::added ? change.after : change.before) = list;
-            Change& run = add(grouped, std::move(change), layers[begin].name);
-            while (++begin < end)
-                run.members.push_back(layers[begin].name);
+            Change run = make_change(Section::layers, action,
+                                     end - begin > 1 ? "layers" : layers[begin].type, "", "",
+                                     Meaning::mathematics, reason);
+            (action == Action::added ? run.after : run.before) = list;
+            for (; begin < end; ++begin)
+                list_of_runs.add(run, layers[begin].name);
         }
-        structural_ = structural_ || !grouped.changes.empty();
-        for (Change& change : grouped.changes)
-            result_.chosen.push_back(std::move(change));
+        structural_ = structural_ || !list_of_runs.empty();
+        list_of_runs.move_to(result_.chosen);
     }
 
     // ---- Layers that both have.
@@ -157,11 +128,10 @@ class LayerComparison {
             }
             if (s.type != t.type) {
                 structural_ = true;
-                Change change = make("layers", Action::replaced, "type", Meaning::mathematics,
-                                     "another operator stands in its place");
-                change.before = layer_json(s);
-                change.after = layer_json(t);
-                add(replaced_, std::move(change), t.name);
+                replaced_.add(make_change(Section::layers, Action::replaced, "type", layer_json(s),
+                                          layer_json(t), Meaning::mathematics,
+                                          "another operator stands in its place"),
+                              t.name);
             } else {
                 fields(s, t);
                 if (s.name != t.name) {
@@ -188,7 +158,7 @@ class LayerComparison {
         auto gone = [](int partner) { return partner < 0; };
         return std::any_of(alignment_.of_a.begin(), alignment_.of_a.end(), gone) ||
                std::any_of(alignment_.of_b.begin(), alignment_.of_b.end(), gone) ||
-               !replaced_.changes.empty();
+               !replaced_.empty();
     }
 
     // Layers that moved together are one fact.
@@ -201,13 +171,15 @@ class LayerComparison {
             result_.chosen[moved_change_].members.push_back(t.name);
             return;
         }
-        Change change = make("layers", Action::moved, s.type, Meaning::mathematics,
-                             "the layer reads, and is read by, other layers");
-        change.before = json_text(s.from);
-        change.after = json_text(t.from);
-        change.members.push_back(t.name);
         moved_change_ = result_.chosen.size();
-        result_.chosen.push_back(std::move(change));
+        result_.chosen.push_back({.section = Section::layers,
+                                  .action = Action::moved,
+                                  .what = s.type,
+                                  .before = json_text(s.from),
+                                  .after = json_text(t.from),
+                                  .meaning = Meaning::mathematics,
+                                  .reason = "the layer reads, and is read by, other layers",
+                                  .members = {t.name}});
     }
 
     void fields(const Layer& s, const Layer& t) {
@@ -222,11 +194,10 @@ class LayerComparison {
         };
         for (const std::string& name : names) {
             const LayerMeaning& meaning = meaning_of_layer_field(s.type, name);
-            Change change = make("layers", Action::changed, s.type + "." + name, meaning.meaning,
-                                 std::string(meaning.reason));
-            change.before = text(s.attributes, name);
-            change.after = text(t.attributes, name);
-            if (change.before != change.after) add(fields_, std::move(change), t.name);
+            Change change = make_change(Section::layers, Action::changed, s.type + "." + name,
+                                        text(s.attributes, name), text(t.attributes, name),
+                                        meaning.meaning, meaning.reason);
+            if (change.before != change.after) fields_.add(std::move(change), t.name);
         }
     }
 
@@ -235,19 +206,19 @@ class LayerComparison {
         const std::string &s = layer_a(i).name, &t = layer_b(j).name;
         std::size_t tail = common_tail(s, t);
         const LayerMeaning& meaning = meaning_of_layer_field(layer_b(j).type, "name");
-        Change change =
-            make("layers", Action::renamed, "name", meaning.meaning, std::string(meaning.reason));
-        change.before = json_text(std::string(head_of(s, tail)));
-        change.after = json_text(std::string(head_of(t, tail)));
-        add(renamed_, std::move(change), t);
+        renamed_.add(
+            make_change(Section::layers, Action::renamed, "name",
+                        json_text(std::string(head_of(s, tail))),
+                        json_text(std::string(head_of(t, tail))), meaning.meaning, meaning.reason),
+            t);
     }
 
     void shape(const char* what, const Dims& s, const Dims& t, const std::string& name) {
         if (s == t) return;
-        Change change = make("shapes", Action::changed, what, Meaning::mathematics, kShapes);
-        change.before = s.empty() ? "" : json_text(s);
-        change.after = t.empty() ? "" : json_text(t);
-        add(shapes_, std::move(change), name);
+        shapes_.add(
+            make_change(Section::shapes, Action::changed, what, s.empty() ? "" : json_text(s),
+                        t.empty() ? "" : json_text(t), Meaning::mathematics, kShapes),
+            name);
     }
 
     // ---- Connections.
@@ -278,13 +249,13 @@ class LayerComparison {
         // The layers whose operands may come in any order.
         bool order = sorted_before == sorted_after && (t.type == "add" || t.type == "multiply");
         const LayerMeaning& meaning = meaning_of_layer_field(t.type, "from");
-        Change change = make(
-            "connections", Action::changed, "from", order ? Meaning::performance : meaning.meaning,
-            order ? "the same operands in another order" : std::string(meaning.reason));
-        if (follows) change.reason = kAround;
-        change.before = json_text(s.from);
-        change.after = json_text(t.from);
-        add(follows ? around_ : connections_, std::move(change), t.name);
+        (follows ? around_ : connections_)
+            .add(make_change(Section::connections, Action::changed, "from", json_text(s.from),
+                             json_text(t.from), order ? Meaning::performance : meaning.meaning,
+                             follows ? kAround
+                             : order ? "the same operands in another order"
+                                     : std::string(meaning.reason)),
+                 t.name);
     }
 
     // Whether the sources differ only by layers that came, went or moved: seen through those, both
@@ -354,7 +325,7 @@ class LayerComparison {
     const LayerAlignment& alignment_;
     std::unordered_map<std::string, int> index_a_, index_b_;
     std::vector<std::pair<int, int>> numbering_;
-    Grouped replaced_, fields_, renamed_, connections_, around_, shapes_;
+    ChangeList replaced_, fields_, renamed_, connections_, around_, shapes_;
     bool structural_ = false;
     const Layer* last_moved_a_ = nullptr;
     const Layer* last_moved_b_ = nullptr;

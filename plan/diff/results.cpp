@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/json_text.hpp"
+#include "plan/diff/change_list.hpp"
 #include "plan/initializer.hpp"
 #include "plan/rules/communication.hpp"
 #include "plan/rules/compression.hpp"
@@ -21,7 +22,7 @@ class ResultComparison {
   public:
     ResultComparison(const Plan& a, const Plan& b) : a_(a), b_(b) {}
 
-    std::vector<Change> take() { return std::move(changes_); }
+    void move_to(std::vector<Change>& all) { changes_.move_to(all); }
 
     void parameters(const LayerNames& names) {
         constexpr const char* reason = "parameters follow from fields and shapes";
@@ -35,44 +36,50 @@ class ResultComparison {
         };
         auto [total_a, trainable_a] = totals(a_);
         auto [total_b, trainable_b] = totals(b_);
-        number("parameters", "total", total_a, total_b, Unit::count, kMath, reason);
-        number("parameters", "trainable", trainable_a, trainable_b, Unit::count, kMath, reason);
+        number(Section::parameters, "total", total_a, total_b, Unit::count, kMath, reason);
+        number(Section::parameters, "trainable", trainable_a, trainable_b, Unit::count, kMath,
+               reason);
 
         std::unordered_map<std::string, const Parameter*> known;
         for (const Parameter& parameter : a_.parameters)
             known.emplace(name_in_b(parameter.name, names), &parameter);
-        std::size_t first = changes_.size();
         std::vector<std::string> old_names, new_names;
         for (const Parameter& q : b_.parameters) {
             auto found = known.find(q.name);
             if (found == known.end() || q.optimizer_state) continue;
             const Parameter& p = *found->second;
             if (p.name != q.name) note_names(p.name, q.name, old_names, new_names);
-            member(first, "parameters", "trainable", json_text(p.trainable), json_text(q.trainable),
-                   kMath, "it is trained in one of the two only", q.name);
-            first_values(first, p, q);
+            member(make_change(Section::parameters, Action::changed, "trainable",
+                               json_text(p.trainable), json_text(q.trainable), kMath,
+                               "it is trained in one of the two only"),
+                   q.name);
+            first_values(p, q);
             // Extents are compared with the layer; only the arrangement counts here.
             if (p.order != q.order || (p.physical_dims == p.dims) != (q.physical_dims == q.dims))
-                member(first, "layouts", "order of axes", json_text(p.order), json_text(q.order),
-                       kSpeed, "the same elements stored in another order", q.name);
+                member(make_change(Section::layouts, Action::changed, "order of axes",
+                                   json_text(p.order), json_text(q.order), kSpeed,
+                                   "the same elements stored in another order"),
+                       q.name);
         }
         if (new_names.empty()) return;
-        value("weight files", "names", json_text(old_names), json_text(new_names), kSpeed,
-              "files that a run of the one wrote are read by the other with --map");
-        changes_.back().action = Action::renamed;
+        changes_.add(
+            make_change(Section::weight_files, Action::renamed, "names", json_text(old_names),
+                        json_text(new_names), kSpeed,
+                        "files that a run of the one wrote are read by the other with --map"));
     }
 
     void data() {
         const Dataset &s = a_.dataset, &t = b_.dataset;
         constexpr const char* samples = "it follows from the dataset and the validation split";
-        number("data", "training samples", s.train_samples, t.train_samples, Unit::count, kMath,
-               samples);
-        number("data", "validation samples", s.validation_samples, t.validation_samples,
+        number(Section::data, "training samples", s.train_samples, t.train_samples, Unit::count,
+               kMath, samples);
+        number(Section::data, "validation samples", s.validation_samples, t.validation_samples,
                Unit::count, kMath, samples);
-        number("data", "test samples", s.test_samples, t.test_samples, Unit::count, kMath, samples);
-        value("data", "shape of a sample", json_text(s.input().dims), json_text(t.input().dims),
-              kMath, "it follows from the dataset");
-        number("data", "classes", s.target().classes, t.target().classes, Unit::count, kMath,
+        number(Section::data, "test samples", s.test_samples, t.test_samples, Unit::count, kMath,
+               samples);
+        value(Section::data, "shape of a sample", json_text(s.input().dims),
+              json_text(t.input().dims), kMath, "it follows from the dataset");
+        number(Section::data, "classes", s.target().classes, t.target().classes, Unit::count, kMath,
                "it follows from the dataset");
     }
 
@@ -83,15 +90,16 @@ class ResultComparison {
                                               : steps_per_epoch(plan, plan.target.ranks);
         };
         const std::int64_t s = steps_of(a_), t = steps_of(b_);
-        number("schedule", "steps per epoch", s, t, Unit::count, kMath,
+        number(Section::schedule, "steps per epoch", s, t, Unit::count, kMath,
                a_.parallel.data || b_.parallel.data
                    ? "it follows from samples, batch size and ranks"
                    : "it follows from samples and batch size");
-        number("schedule", "steps of the run", s * a_.training.epochs, t * b_.training.epochs,
-               Unit::count, kMath, "it follows from steps per epoch and epochs");
+        number(Section::schedule, "steps of the run", s * a_.training.epochs,
+               t * b_.training.epochs, Unit::count, kMath,
+               "it follows from steps per epoch and epochs");
         // With one rank the batch and the accumulation say it.
         if (a_.parallel.data || b_.parallel.data)
-            number("schedule", "global batch", communication_of(a_).global_batch,
+            number(Section::schedule, "global batch", communication_of(a_).global_batch,
                    communication_of(b_).global_batch, Unit::count, kMath,
                    "it follows from batch size, accumulation and ranks");
     }
@@ -105,25 +113,25 @@ class ResultComparison {
                       "selected within an exchange"
                     : "it follows from parameters, ranks and network; all ranks add up the same";
         const Communication s = communication_of(a_), t = communication_of(b_);
-        number("communication", "exchanges of an update", std::int64_t(s.exchanges.size()),
+        number(Section::communication, "exchanges of an update", std::int64_t(s.exchanges.size()),
                std::int64_t(t.exchanges.size()), Unit::count, buckets, reason);
-        number("communication", "exchanges of batch statistics in an update", s.statistics,
+        number(Section::communication, "exchanges of batch statistics in an update", s.statistics,
                t.statistics, Unit::count, kSpeed, reason);
-        number("communication", "exchanged in an update", s.bytes, t.bytes, Unit::bytes, kSpeed,
-               reason);
-        number("communication", "sent by a rank in an update", s.wire_bytes, t.wire_bytes,
+        number(Section::communication, "exchanged in an update", s.bytes, t.bytes, Unit::bytes,
+               kSpeed, reason);
+        number(Section::communication, "sent by a rank in an update", s.wire_bytes, t.wire_bytes,
                Unit::bytes, kSpeed, reason);
-        number("communication", "most bytes of an exchange", a_.parallel.bucket_bytes,
+        number(Section::communication, "most bytes of an exchange", a_.parallel.bucket_bytes,
                b_.parallel.bucket_bytes, Unit::bytes, buckets, reason);
-        value("communication", "foreseen time of an update's exchanges", json_text(s.seconds),
-              json_text(t.seconds), kSpeed, reason, Unit::seconds);
+        value(Section::communication, "foreseen time of an update's exchanges",
+              json_text(s.seconds), json_text(t.seconds), kSpeed, reason, Unit::seconds);
     }
 
     void memory() {
         constexpr const char* reason = "it follows from shapes, lives of values and optimizer";
         const Memory &s = a_.memory, &t = b_.memory;
         auto bytes = [&](const char* what, std::int64_t x, std::int64_t y) {
-            number("memory", what, x, y, Unit::bytes, kSpeed, reason);
+            number(Section::memory, what, x, y, Unit::bytes, kSpeed, reason);
         };
         bytes("arena", s.arena, t.arena);
         bytes("parameters", s.parameters, t.parameters);
@@ -138,10 +146,10 @@ class ResultComparison {
         constexpr const char* reason = "it follows from layers, batch size and fusion";
         Work s = work_of(a_), t = work_of(b_);
         auto flop = [&](const char* what, std::int64_t x, std::int64_t y) {
-            number("work", what, x, y, Unit::flop, kSpeed, reason);
+            number(Section::work, what, x, y, Unit::flop, kSpeed, reason);
         };
         auto bytes = [&](const char* what, std::int64_t x, std::int64_t y) {
-            number("work", what, x, y, Unit::bytes, kSpeed, reason);
+            number(Section::work, what, x, y, Unit::bytes, kSpeed, reason);
         };
         flop("forward per sample", s.forward_flops_per_sample, t.forward_flops_per_sample);
         flop("training step", s.train_step_flops, t.train_step_flops);
@@ -149,9 +157,9 @@ class ResultComparison {
         flop("recomputed for memory", recomputed(a_).flops, recomputed(b_).flops);
         flop("evaluation step", s.evaluate_step_flops, t.evaluate_step_flops);
         bytes("traffic of an evaluation step", s.evaluate_step_bytes, t.evaluate_step_bytes);
-        number("work", "kernels of a training step", s.train_steps, t.train_steps, Unit::count,
-               kSpeed, reason);
-        number("work", "kernels of an evaluation step", s.evaluate_steps, t.evaluate_steps,
+        number(Section::work, "kernels of a training step", s.train_steps, t.train_steps,
+               Unit::count, kSpeed, reason);
+        number(Section::work, "kernels of an evaluation step", s.evaluate_steps, t.evaluate_steps,
                Unit::count, kSpeed, reason);
     }
 
@@ -177,46 +185,21 @@ class ResultComparison {
         new_names.push_back(all_of_layer(after));
     }
 
-    void value(const char* section, const std::string& what, std::string before, std::string after,
+    void value(Section section, const char* what, std::string before, std::string after,
                Meaning meaning, const char* reason, Unit unit = Unit::none) {
-        if (before == after) return;
-        Change& change = changes_.emplace_back();
-        change.section = section;
-        change.what = what;
-        change.before = std::move(before);
-        change.after = std::move(after);
-        change.meaning = meaning;
-        change.reason = reason;
+        Change change = make_change(section, Action::changed, what, std::move(before),
+                                    std::move(after), meaning, reason);
         change.unit = unit;
+        changes_.add(std::move(change));
     }
 
-    void number(const char* section, const char* what, std::int64_t x, std::int64_t y, Unit unit,
+    void number(Section section, const char* what, std::int64_t x, std::int64_t y, Unit unit,
                 Meaning meaning, const char* reason) {
         value(section, what, json_text(x), json_text(y), meaning, reason, unit);
     }
 
-    // Adds the member to the equal change among those from `first` on, or to a new one.
-    void member(std::size_t first, const char* section, const std::string& what, std::string before,
-                std::string after, Meaning meaning, const char* reason, const std::string& name,
-                bool values = true) {
-        if (values && before == after) return;
-        for (std::size_t i = first; i < changes_.size(); ++i) {
-            Change& change = changes_[i];
-            if (change.section == section && change.what == what && change.before == before &&
-                change.after == after) {
-                change.members.push_back(name);
-                return;
-            }
-        }
-        Change change;
-        change.section = section;
-        change.what = what;
-        change.before = std::move(before);
-        change.after = std::move(after);
-        change.meaning = meaning;
-        change.reason = reason;
-        change.members.push_back(name);
-        changes_.push_back(std::move(change));
+    void member(Change change, const std::string& name) {
+        if (change.before != change.after) changes_.add(std::move(change), name);
     }
 
     // How the values are made, without where their random numbers come from.
@@ -227,41 +210,45 @@ class ResultComparison {
                                  json_text(initializer.numbers));
     }
 
-    void first_values(std::size_t first, const Parameter& p, const Parameter& q) {
+    void first_values(const Parameter& p, const Parameter& q) {
         const Initializer &s = p.initializer, &t = q.initializer;
-        member(first, "first values", "initializer", made(s), made(t), kMath,
-               "training starts from other values", q.name);
+        member(make_change(Section::first_values, Action::changed, "initializer", made(s), made(t),
+                           kMath, "training starts from other values"),
+               q.name);
         const InitializerKind* kind = find_initializer(t.kind);
         if (!kind || !kind->draws || made(s) != made(t)) return;
-        if (s.fan_in != t.fan_in || s.fan_out != t.fan_out)
-            member(first, "first values", "range of random numbers", "", "", kMath,
-                   "the range follows from the extents of the weights", q.name, false);
-        else if (s.stream != t.stream)
-            member(first, "first values", "random numbers", "", "", kMath,
-                   "they are drawn by the parameter's place in the list", q.name, false);
+        const bool range = s.fan_in != t.fan_in || s.fan_out != t.fan_out;
+        if (!range && s.stream == t.stream) return;
+        changes_.add(
+            make_change(Section::first_values, Action::changed,
+                        range ? "range of random numbers" : "random numbers", "", "", kMath,
+                        range ? "the range follows from the extents of the weights"
+                              : "they are drawn by the parameter's place in the list"),
+            q.name);
     }
 
     const Plan& a_;
     const Plan& b_;
-    std::vector<Change> changes_;
+    ChangeList changes_;
 };
 
 }  // namespace
 
-std::vector<Change> diff_results(const Plan& a, const Plan& b, const LayerNames& names) {
+void diff_results(const Plan& a, const Plan& b, const LayerNames& names,
+                  std::vector<Change>& changes) {
     ResultComparison comparison(a, b);
     comparison.parameters(names);
     comparison.data();
     comparison.schedule();
-    return comparison.take();
+    comparison.move_to(changes);
 }
 
-std::vector<Change> diff_costs(const Plan& a, const Plan& b) {
+void diff_costs(const Plan& a, const Plan& b, std::vector<Change>& changes) {
     ResultComparison comparison(a, b);
     comparison.work();
     comparison.communication();
     comparison.memory();
-    return comparison.take();
+    comparison.move_to(changes);
 }
 
 }  // namespace dtnn::plan

@@ -8,9 +8,10 @@
 
 namespace dtnn::plan {
 
-/// Consequences: parameters, first values, layouts, data, schedule.
-std::vector<Change> diff_results(const Plan& a, const Plan& b, const LayerNames& names);
-/// Consequences: work, communication, memory.
-std::vector<Change> diff_costs(const Plan& a, const Plan& b);
+/// Appends consequences: parameters, first values, layouts, data, schedule.
+void diff_results(const Plan& a, const Plan& b, const LayerNames& names,
+                  std::vector<Change>& changes);
+/// Appends consequences: work, communication, memory.
+void diff_costs(const Plan& a, const Plan& b, std::vector<Change>& changes);
 
 }  // namespace dtnn::plan

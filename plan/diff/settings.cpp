@@ -220,7 +220,7 @@ class SettingComparison {
         target();
         passes();
         if (a_.generator != b_.generator)
-            add("compiler", "compiler.generator",
+            add(Section::compiler, "compiler.generator",
                 {json_text(a_.generator), true, Meaning::performance, kOtherVersion},
                 {json_text(b_.generator), true, Meaning::performance, kOtherVersion});
         return std::move(changes_);
@@ -310,17 +310,24 @@ class SettingComparison {
             if (!b[i].matched)
                 after_[member_path(owner, i, b[i].name)] = b[i].whole(list_b, written);
         if (std::is_sorted(places.begin(), places.end())) return;
-        Change& change = add("settings", owner, list_a, list_b);
+        Change& change = add(Section::settings, owner, list_a, list_b);
         change.meaning = Meaning::performance;
         change.reason = "each does what it did, in another order";
     }
 
-    Change& add(const char* section, const std::string& path, const Setting& before,
+    Change& add(Section section, const std::string& path, const Setting& before,
                 const Setting& after) {
         const Setting& labelled = after.value.empty() ? before : after;
-        Change change;
-        change.meaning = labelled.meaning;
-        change.reason = labelled.reason;
+        Change change{.section = section,
+                      .action = before.value.empty()  ? Action::added
+                                : after.value.empty() ? Action::removed
+                                                      : Action::changed,
+                      .what = path,
+                      .before = before.value,
+                      .after = after.value,
+                      .meaning = labelled.meaning,
+                      .reason = labelled.reason,
+                      .chosen = before.written || after.written};
         if (path.ends_with("parallel.bucket_size") &&
             (depends_on_buckets(a_.parallel) || depends_on_buckets(b_.parallel))) {
             change.meaning = Meaning::mathematics;
@@ -331,16 +338,7 @@ class SettingComparison {
             change.meaning = Meaning::mathematics;
             change.reason = "the samples come from another source";
         }
-        change.section = section;
-        change.what = path;
-        change.before = before.value;
-        change.after = after.value;
-        change.action = before.value.empty()  ? Action::added
-                        : after.value.empty() ? Action::removed
-                                              : Action::changed;
-        change.chosen = before.written || after.written;
-        changes_.push_back(std::move(change));
-        return changes_.back();
+        return changes_.emplace_back(std::move(change));
     }
 
     void settings() {
@@ -364,7 +362,7 @@ class SettingComparison {
             bool name = path == "name" || path.ends_with(".name");
             // A name that a file gave is no fact of the spec.
             if (name && !before.written && !after.written) continue;
-            Change& change = add("settings", path, before, after);
+            Change& change = add(Section::settings, path, before, after);
             if (!change.chosen) change.reason = "the default is another one here";
         }
     }
@@ -378,23 +376,22 @@ class SettingComparison {
         auto field = [&](const std::string& name, const auto& x, const auto& y, const char* reason,
                          Meaning meaning = Meaning::performance) -> Change* {
             if (x == y) return nullptr;
-            return &add("target", "target." + name, {json_text(x), true, meaning, reason},
+            return &add(Section::target, "target." + name, {json_text(x), true, meaning, reason},
                         {json_text(y), true, meaning, reason});
+        };
+        // What follows from a setting, or from another machine, nobody chose.
+        const auto follows = [](Change* change, bool because) {
+            if (change && because) change->chosen = false;
         };
         const Target &s = a_.target, &t = b_.target;
         field("device", s.device, t.device, kRounding);
-        if (Change* change = field("isa", s.isa, t.isa, kRounding);
-            change && a_.machine.isa != b_.machine.isa)
-            change->chosen = false;
-        if (Change* change = field("threads", s.threads, t.threads, kRounding);
-            change && (is_set("threads") || a_.machine.cores != b_.machine.cores))
-            change->chosen = false;
-        if (Change* change = field("data_workers", s.data_workers, t.data_workers, kAnyWorker);
-            change && is_set("data_workers"))
-            change->chosen = false;
-        if (Change* change = field("pin_threads", s.pin_threads, t.pin_threads, kAnywhere);
-            change && is_set("pin_threads"))
-            change->chosen = false;
+        follows(field("isa", s.isa, t.isa, kRounding), a_.machine.isa != b_.machine.isa);
+        follows(field("threads", s.threads, t.threads, kRounding),
+                is_set("threads") || a_.machine.cores != b_.machine.cores);
+        follows(field("data_workers", s.data_workers, t.data_workers, kAnyWorker),
+                is_set("data_workers"));
+        follows(field("pin_threads", s.pin_threads, t.pin_threads, kAnywhere),
+                is_set("pin_threads"));
         field(
             "ranks", s.ranks, t.ranks,
             "a global batch is a batch of every rank; a job with `global_batch_size` gives each a "
@@ -423,7 +420,7 @@ class SettingComparison {
             if (s == t) continue;
             // A pass that only one of the two compilers has was not chosen.
             bool chosen = !s.empty() && !t.empty();
-            Change& change = add("passes", "compiler.passes." + name,
+            Change& change = add(Section::passes, "compiler.passes." + name,
                                  {s, chosen, Meaning::performance, kKeepMeaning},
                                  {t, chosen, Meaning::performance, kKeepMeaning});
             change.chosen = chosen;

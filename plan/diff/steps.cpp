@@ -1,12 +1,11 @@
 #include "plan/diff/steps.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "base/json_text.hpp"
+#include "plan/diff/change_list.hpp"
 
 namespace dtnn::plan {
 
@@ -30,7 +29,7 @@ class StepComparison {
             layers_of_a_.insert(layer.name);
     }
 
-    std::vector<Change> run() {
+    void run(std::vector<Change>& all) {
         for (const Program& program : a_.programs)
             if (!find_program(b_, program.name)) batch(&program, nullptr);
         for (const Program& after : b_.programs) {
@@ -40,22 +39,22 @@ class StepComparison {
             steps(after.name, before->prologue, after.prologue);
             steps(after.name, before->steps, after.steps);
         }
-        return std::move(changes_);
+        changes_.move_to(all);
     }
 
   private:
     void batch(const Program* before, const Program* after) {
         const Program& program = after ? *after : *before;
-        Change change;
-        change.section = "schedule";
-        change.action = !before ? Action::added : !after ? Action::removed : Action::changed;
-        change.what = program.name + " batch";
-        if (before) change.before = json_text(before->batch);
-        if (after) change.after = json_text(after->batch);
-        change.unit = Unit::count;
-        change.reason = kBatches;
-        if (program.kind == ProgramKind::train) change.meaning = Meaning::mathematics;
-        if (change.before != change.after) changes_.push_back(std::move(change));
+        changes_.add({.section = Section::schedule,
+                      .action = !before  ? Action::added
+                                : !after ? Action::removed
+                                         : Action::changed,
+                      .what = program.name + " batch",
+                      .before = before ? json_text(before->batch) : "",
+                      .after = after ? json_text(after->batch) : "",
+                      .meaning = program.kind == ProgramKind::train ? kMath : kSpeed,
+                      .reason = kBatches,
+                      .unit = Unit::count});
     }
 
     // Steps are named "layer.operator" or "layer.parameter.operator", others after their operator.
@@ -73,24 +72,8 @@ class StepComparison {
         return layers_of_b_.contains(layer) && !known_in_b_.contains(layer);
     }
 
-    void add(const char* section, Action action, std::string what, std::string before,
-             std::string after, Meaning meaning, const char* reason, const std::string& step,
-             const std::string& program) {
-        std::string key = fmt::format("{}\n{}\n{}\n{}", section, what, before, after);
-        auto [known, added] = index_.emplace(std::move(key), changes_.size());
-        if (added) {
-            Change change;
-            change.section = section;
-            change.action = action;
-            change.what = std::move(what);
-            change.before = std::move(before);
-            change.after = std::move(after);
-            change.meaning = meaning;
-            change.reason = reason;
-            changes_.push_back(std::move(change));
-        }
-        Change& change = changes_[known->second];
-        if (told_[known->second].insert(step).second) change.members.push_back(step);
+    void add(Change fact, const std::string& step, const std::string& program) {
+        Change& change = changes_.add(std::move(fact), step);
         if (std::find(change.programs.begin(), change.programs.end(), program) ==
             change.programs.end())
             change.programs.push_back(program);
@@ -116,9 +99,10 @@ class StepComparison {
 
     void steps(const std::string& program, const std::vector<Step>& before,
                const std::vector<Step>& after) {
-        constexpr Meaning speed = Meaning::performance;
-        const Meaning fusion = same_ ? speed : Meaning::mathematics;
-        const char* reason = same_ ? kFusion : kNetwork;
+        const auto fused = [&](Action action, std::string what, std::string s, std::string t) {
+            return make_change(Section::fusion, action, std::move(what), std::move(s), std::move(t),
+                               same_ ? kSpeed : kMath, same_ ? kFusion : kNetwork);
+        };
         std::unordered_map<std::string, const Step*> known;
         for (const Step& step : before)
             if (std::string name = name_in_b(step); !name.empty()) known.emplace(name, &step);
@@ -127,37 +111,36 @@ class StepComparison {
             if (is_new(step)) continue;
             auto other = known.find(step.name);
             if (other == known.end()) {
-                add("fusion", Action::added, step.op, "", json_text(step.op), fusion, reason,
-                    step.name, program);
+                add(fused(Action::added, step.op, "", json_text(step.op)), step.name, program);
                 continue;
             }
             const Step& old = *other->second;
             kept.insert(&old);
             if (const std::string s = kernel_text(old), t = kernel_text(step);
                 old.op == step.op && s != t)
-                add("kernels", Action::changed, step.op, json_text(s), json_text(t), speed,
-                    kKernels, step.name, program);
+                add(make_change(Section::kernels, Action::changed, step.op, json_text(s),
+                                json_text(t), kSpeed, kKernels),
+                    step.name, program);
             if (old.op != step.op)
-                add("fusion", Action::changed, "operator", json_text(old.op), json_text(step.op),
-                    fusion, reason, step.name, program);
+                add(fused(Action::changed, "operator", json_text(old.op), json_text(step.op)),
+                    step.name, program);
             if (std::string s = fused_text(old), t = fused_text(step); s != t)
-                add("fusion", Action::changed, step.op + " fused", s, t, fusion, reason, step.name,
-                    program);
+                add(fused(Action::changed, step.op + " fused", s, t), step.name, program);
             stream(old, step, program);
         }
         for (const Step& step : before)
             if (!kept.contains(&step))
                 if (std::string name = name_in_b(step); !name.empty())
-                    add("fusion", Action::removed, step.op, json_text(step.op), "", fusion, reason,
-                        name, program);
+                    add(fused(Action::removed, step.op, json_text(step.op), ""), name, program);
     }
 
     void stream(const Step& old, const Step& step, const std::string& program) {
         auto s = old.attributes.find("stream"), t = step.attributes.find("stream");
         if (s == old.attributes.end() || t == step.attributes.end() || s->second == t->second)
             return;
-        add("first values", Action::changed, "random numbers of " + step.op, "", "",
-            Meaning::mathematics, kDropout, step.name, program);
+        add(make_change(Section::first_values, Action::changed, "random numbers of " + step.op, "",
+                        "", kMath, kDropout),
+            step.name, program);
     }
 
     const Plan& a_;
@@ -165,16 +148,14 @@ class StepComparison {
     const LayerNames& names_;
     const bool same_;
     std::unordered_set<std::string> known_in_b_, layers_of_a_, layers_of_b_;
-    std::vector<Change> changes_;
-    std::unordered_map<std::string, std::size_t> index_;
-    std::unordered_map<std::size_t, std::unordered_set<std::string>> told_;  // by change
+    ChangeList changes_;
 };
 
 }  // namespace
 
-std::vector<Change> diff_steps(const Plan& a, const Plan& b, const LayerNames& names,
-                               bool same_computation) {
-    return StepComparison(a, b, names, same_computation).run();
+void diff_steps(const Plan& a, const Plan& b, const LayerNames& names, bool same_computation,
+                std::vector<Change>& changes) {
+    StepComparison(a, b, names, same_computation).run(changes);
 }
 
 }  // namespace dtnn::plan

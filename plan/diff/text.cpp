@@ -38,7 +38,7 @@ Counts count(const std::vector<Change>& changes) {
 }
 
 bool is_of_layers(const Change& change) {
-    return change.section == "layers" || change.section == "connections";
+    return change.section == Section::layers || change.section == Section::connections;
 }
 
 // "+ 24 layers, - 3 layers, 5 layers changed": many facts about layers in one.
@@ -91,7 +91,7 @@ std::string chosen_part(const std::vector<Change>& changes, Meaning meaning) {
     return text + ": " + (meaning == Meaning::mathematics ? "mathematics" : label_of(meaning));
 }
 
-const Change* find(const std::vector<Change>& changes, const char* section, const char* what) {
+const Change* find(const std::vector<Change>& changes, Section section, const char* what) {
     auto found = std::find_if(changes.begin(), changes.end(), [&](const Change& change) {
         return !change.chosen && change.section == section && change.what == what;
     });
@@ -99,7 +99,7 @@ const Change* find(const std::vector<Change>& changes, const char* section, cons
 }
 
 // Steps of one section, each once however many programs have it.
-std::size_t count_steps(const std::vector<Change>& changes, const char* section) {
+std::size_t count_steps(const std::vector<Change>& changes, Section section) {
     std::size_t steps = 0;
     for (const Change& change : changes)
         if (change.section == section) steps += change.members.size();
@@ -150,12 +150,13 @@ class Text {
         const bool labels = counts_.mathematics == 0;
         std::size_t widest = 0;
         for (const Change& change : changes_)
-            if (!change.chosen) widest = std::max(widest, change.section.size());
+            if (!change.chosen)
+                widest = std::max(widest, std::string_view(name_of(change.section)).size());
         std::string text = "\nconsequences\n", section;
         for (const Change& change : changes_) {
             if (change.chosen) continue;
-            std::string first = change.section == section ? "" : change.section;
-            section = change.section;
+            const std::string own = name_of(change.section), first = own == section ? "" : own;
+            section = own;
             text += paint(kDim, fmt::format("  {:<{}}  ", first, widest)) +
                     shown_lines(change_words(change));
             if (labels && change.meaning == Meaning::mathematics)
@@ -189,8 +190,8 @@ std::string change_json(const Change& change) {
     return fmt::format(
         "{{\"section\": {}, \"action\": {}, \"what\": {}, \"before\": {}, \"after\": {}, "
         "\"meaning\": {}, \"reason\": {}, \"members\": {}, \"programs\": {}}}",
-        json_text(change.section), json_text(name_of(change.action)), json_text(change.what),
-        value_or_null(change.before), value_or_null(change.after),
+        json_text(name_of(change.section)), json_text(name_of(change.action)),
+        json_text(change.what), value_or_null(change.before), value_or_null(change.after),
         json_text(label_of(change.meaning)), json_text(change.reason), json_text(change.members),
         json_text(change.programs));
 }
@@ -214,18 +215,18 @@ std::string headline(const std::vector<Change>& changes) {
         parts.push_back(fmt::format("nothing chosen differs: {}", changes_mathematics(changes)
                                                                       ? "mathematics"
                                                                       : "performance only"));
-    if (const Change* change = find(changes, "parameters", "total"))
+    if (const Change* change = find(changes, Section::parameters, "total"))
         parts.push_back("parameters " + range_words(*change));
     // The difference does not matter where the rounded numbers are the same.
-    auto cost = [&](const char* section, const char* what) {
+    auto cost = [&](Section section, const char* what) {
         const Change* change = find(changes, section, what);
         if (change &&
             value_words(change->before, change->unit) != value_words(change->after, change->unit))
-            parts.push_back(std::string(section) + " " + range_words(*change));
+            parts.push_back(std::string(name_of(section)) + " " + range_words(*change));
     };
-    cost("work", "forward per sample");
-    cost("memory", "arena");
-    if (std::size_t steps = count_steps(changes, "kernels"))
+    cost(Section::work, "forward per sample");
+    cost(Section::memory, "arena");
+    if (std::size_t steps = count_steps(changes, Section::kernels))
         parts.push_back(count_text(std::int64_t(steps), "kernel") + " changed");
     return fmt::format("{}", fmt::join(parts, "; "));
 }

@@ -119,12 +119,12 @@ std::string renamed_weights(const Change& change) {
 }
 
 std::string renamed(const Change& change) {
-    if (change.section == "weight files") return renamed_weights(change);
+    if (change.section == Section::weight_files) return renamed_weights(change);
     std::string before = value_words(change.before, Unit::none);
     std::string after = value_words(change.after, Unit::none);
-    if (change.section == "numbering" && change.members.size() == 1)
+    if (change.section == Section::numbering && change.members.size() == 1)
         return fmt::format("{} is {} now", before, after);
-    if (change.section == "numbering")
+    if (change.section == Section::numbering)
         return fmt::format("{} layers are numbered anew, from {} -> {} on", change.members.size(),
                            before, after);
     std::string text = before.empty()  ? fmt::format("layers are below {} now", after)
@@ -145,18 +145,18 @@ std::string replaced(const Change& change) {
 std::string subject(const Change& change) {
     const std::size_t count = change.members.size();
     if (count == 0) return change.what;
-    if (change.section == "layers")
+    if (change.section == Section::layers)
         return count == 1 ? change.members.front() + "." + last_part(change.what)
                           : fmt::format("{} of {} {} layers", last_part(change.what), count,
                                         type_of_layers(change));
-    if (change.section == "connections")
+    if (change.section == Section::connections)
         return count == 1 ? change.members.front() + " reads"
                           : fmt::format("{} layers read", count);
-    if (change.section == "fusion" || change.section == "kernels")
+    if (change.section == Section::fusion || change.section == Section::kernels)
         return fmt::format("{} in {}", change.what, fmt::join(change.programs, ", "));
-    const char* many = change.section == "shapes" ? "layers"
-                       : change.programs.empty()  ? "parameters"
-                                                  : "steps";
+    const char* many = change.section == Section::shapes ? "layers"
+                       : change.programs.empty()         ? "parameters"
+                                                         : "steps";
     return count == 1 ? fmt::format("{} of {}", change.what, change.members.front())
                       : fmt::format("{} of {} {}", change.what, count, many);
 }
@@ -191,7 +191,7 @@ std::string scope_words(const std::vector<std::string>& members) {
 
 // A schedule or a metric as a whole, that came or went: "training.schedules[1].cosine".
 bool is_member(const Change& change) {
-    return change.section == "settings" && change.what.find("].") != std::string::npos &&
+    return change.section == Section::settings && change.what.find("].") != std::string::npos &&
            (change.what.starts_with("training.schedules[") ||
             change.what.starts_with("training.metrics[")) &&
            std::count(change.what.begin(), change.what.end(), '.') == 2;
@@ -255,11 +255,11 @@ std::string change_words(const Change& change) {
     switch (change.action) {
         case Action::added:
         case Action::removed:
-            if (change.section == "layers") return came_or_went(change);
+            if (change.section == Section::layers) return came_or_went(change);
             if (is_member(change))
                 return fmt::format("{} {}: {}", change.action == Action::added ? "+" : "-",
                                    list_of(change), value_words(one_side(change), Unit::none));
-            if (change.section == "fusion")
+            if (change.section == Section::fusion)
                 return fmt::format("{} {} in {}: {}", change.action == Action::added ? "+" : "-",
                                    change.what, fmt::join(change.programs, ", "),
                                    member_words(change.members));
@@ -277,7 +277,7 @@ std::string change_words(const Change& change) {
     }
     std::string text = subject(change), range = range_words(change);
     if (!range.empty()) text += ": " + range + percent(change);
-    bool steps = change.section == "fusion" || change.section == "kernels";
+    bool steps = change.section == Section::fusion || change.section == Section::kernels;
     if (change.members.size() > 1 || steps)
         text += fmt::format("{}{}",
                             range.empty() ? ": "
@@ -328,7 +328,7 @@ std::string short_words(const Change& change) {
     switch (change.action) {
         case Action::added:
         case Action::removed:
-            if (change.section == "layers")
+            if (change.section == Section::layers)
                 return (change.action == Action::added ? "+ " : "- ") + name();
             if (is_member(change))
                 return fmt::format("{} {}", change.action == Action::added ? "+" : "-",
@@ -348,10 +348,10 @@ std::string short_words(const Change& change) {
         case Action::changed:
             break;
     }
-    if (change.section == "connections")
+    if (change.section == Section::connections)
         return count == 1 ? fmt::format("{} reads {}", name(), range_words(change))
                           : fmt::format("{} read others", name());
-    if (change.section == "layers")
+    if (change.section == Section::layers)
         return count == 1
                    ? fmt::format("{}.{} {}", name(), last_part(change.what), range_words(change))
                    : fmt::format("{} of {} {} layers {}", last_part(change.what), count,

@@ -127,8 +127,8 @@ class DifferenceRows {
     void add(std::size_t run, const std::vector<plan::Change>& changes) {
         for (const plan::Change& change : changes) {
             if (!change.chosen) continue;
-            const std::string key = fmt::format("{}\n{}\n{}", change.section, change.what,
-                                                fmt::join(change.members, "\n"));
+            const std::string key = fmt::format("{}\n{}\n{}", plan::name_of(change.section),
+                                                change.what, fmt::join(change.members, "\n"));
             const auto [found, fresh] = indices_.emplace(key, rows_.size());
             if (fresh) rows_.push_back(row_of(change));
             rows_[found->second].values[run] = words_of(change.after, change.unit);

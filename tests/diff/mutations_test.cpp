@@ -66,7 +66,8 @@ struct Comparison {
             if (change.chosen) chosen.push_back(&change);
         if (chosen.size() != 1) return fmt::format("{} facts are chosen", chosen.size());
         const Change& change = *chosen[0];
-        if (change.section != expected.section) return "another section: " + change.section;
+        if (plan::name_of(change.section) != expected.section)
+            return fmt::format("another section: {}", plan::name_of(change.section));
         if (change.action != expected.action)
             return fmt::format("another action: {}", plan::name_of(change.action));
         if (!expected.what.empty() && change.what != expected.what)
@@ -129,7 +130,7 @@ struct Comparison {
             if (s.output_shape != t.output_shape) differing.insert(t.name);
         }
         for (const Change& change : changes)
-            if (change.section == "shapes" && change.what == "output shape")
+            if (change.section == plan::Section::shapes && change.what == "output shape")
                 for (const std::string& name : change.members) {
                     told.insert(name);
                     int j = index_of(b, name);
