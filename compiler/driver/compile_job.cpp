@@ -57,12 +57,11 @@ void check_compute(const JobSpec& job, const CompileOptions& options, Diagnostic
     const plan::Compute compute = job.training.compute;
     if (job.training.training.loss_scale > 0 && compute != plan::Compute::fp16) {
         const auto place = job.training.spans.find("loss_scale");
-        diagnostics
-            .error(Code::conflicting_fields,
-                   place == job.training.spans.end() ? job.training.span : place->second,
-                   fmt::format("`loss_scale` is of `compute: fp16`, and `compute` is `{}`",
-                               plan::name_of(compute)))
-            .help = "leave it out, or write `compute: fp16`";
+        diagnostics.error(Code::conflicting_fields,
+                          place == job.training.spans.end() ? job.training.span : place->second,
+                          fmt::format("`loss_scale` is of `compute: fp16`, and `compute` is `{}`",
+                                      plan::name_of(compute)),
+                          "leave it out, or write `compute: fp16`");
     }
     if (compute == plan::Compute::full) return;
     const auto written = job.training.spans.find("compute");
@@ -70,25 +69,21 @@ void check_compute(const JobSpec& job, const CompileOptions& options, Diagnostic
     const plan::DeviceTraits& device = plan::traits_of(options.device);
     const plan::DeviceTraits* other = plan::device_that_does(compute);
     if (!device.does(compute) && other != nullptr)
-        diagnostics
-            .error(Code::conflicting_fields, span,
-                   fmt::format("`compute` is `{}`, which {}; {}", plan::name_of(compute),
-                               other->who, device.how))
-            .help =
-            fmt::format("compile with --target {}, or write {}", other->name, what_it_does(device));
+        diagnostics.error(Code::conflicting_fields, span,
+                          fmt::format("`compute` is `{}`, which {}; {}", plan::name_of(compute),
+                                      other->who, device.how),
+                          fmt::format("compile with --target {}, or write {}", other->name,
+                                      what_it_does(device)));
     else if (job.training.dtype != DType::f32)
-        diagnostics
-            .error(Code::conflicting_fields, span,
-                   fmt::format("`compute` is `{}`, and the dtype {}", plan::name_of(compute),
-                               plan::name_of(job.training.dtype)))
-            .help = "write `dtype: f32`, or `compute: full`";
+        diagnostics.error(Code::conflicting_fields, span,
+                          fmt::format("`compute` is `{}`, and the dtype {}", plan::name_of(compute),
+                                      plan::name_of(job.training.dtype)),
+                          "write `dtype: f32`, or `compute: full`");
     else if (compute == plan::Compute::fp16 && plan::moves_locally(job.parallel.parallel))
-        diagnostics
-            .error(
-                Code::conflicting_fields, span,
-                "`compute` is `fp16`, and the weights move on each rank alone: ranks would scale "
-                "their losses differently")
-            .help = "write `compute: bf16`";
+        diagnostics.error(Code::conflicting_fields, span,
+                          "`compute` is `fp16`, and the weights move on each rank alone: ranks "
+                          "would scale their losses differently",
+                          "write `compute: bf16`");
 }
 
 /// Whether kernels that the job prefers can be had.
@@ -96,21 +91,19 @@ void check_preference(const JobSpec& job, const CompileOptions& options, Diagnos
     if (job.prefer == plan::KernelPreference::none || options.reference_kernels) return;
     const Span& span = job.spans.at("kernels.prefer");
     if (!plan::traits_of(options.device).instruction_sets) {
-        diagnostics
-            .error(Code::conflicting_fields, span,
-                   fmt::format("`prefer` of kernels is `{}`, which is of the cpu",
-                               plan::name_of(job.prefer)))
-            .help = "write `prefer: none`, or compile with --target cpu";
+        diagnostics.error(Code::conflicting_fields, span,
+                          fmt::format("`prefer` of kernels is `{}`, which is of the cpu",
+                                      plan::name_of(job.prefer)),
+                          "write `prefer: none`, or compile with --target cpu");
         return;
     }
     const plan::Target target = decide_target(job, options);
     if (target.isa != kernels::name_of(kernels::Isa::baseline)) return;
-    diagnostics
-        .error(Code::conflicting_fields, span,
-               fmt::format("`prefer` of kernels is `{}`, whose kernels need avx2, and the plan is "
-                           "for {}",
-                           plan::name_of(job.prefer), target.isa))
-        .help = "write `prefer: none`, or compile with --isa avx2";
+    diagnostics.error(
+        Code::conflicting_fields, span,
+        fmt::format("`prefer` of kernels is `{}`, whose kernels need avx2, and the plan is for {}",
+                    plan::name_of(job.prefer), target.isa),
+        "write `prefer: none`, or compile with --isa avx2");
 }
 
 /// Reports what a job asks for that the device cannot do.
@@ -121,12 +114,12 @@ void check_device(const JobSpec& job, const CompileOptions& options, Diagnostics
     if (plan::traits_of(options.device).compressed_exchanges || wire == plan::Compression::full)
         return;
     const auto written = job.parallel.spans.find("wire");
-    diagnostics
-        .error(Code::conflicting_fields,
-               written == job.parallel.spans.end() ? job.parallel.span : written->second,
-               fmt::format("`wire` of parallel is `{}`, and devices exchange gradients as they are",
-                           plan::name_of(wire)))
-        .help = "write `wire: full`, or compile with --target cpu";
+    diagnostics.error(
+        Code::conflicting_fields,
+        written == job.parallel.spans.end() ? job.parallel.span : written->second,
+        fmt::format("`wire` of parallel is `{}`, and devices exchange gradients as they are",
+                    plan::name_of(wire)),
+        "write `wire: full`, or compile with --target cpu");
 }
 
 /// "cpu and cuda, which is for GPUs".
@@ -170,7 +163,7 @@ std::optional<OptionMistake> find_mistake(const CompileOptions& options) {
 std::optional<plan::Plan> compile_job(const JobSpec& job, const CompileOptions& options,
                                       Diagnostics& diagnostics) {
     if (auto mistake = find_mistake(options))
-        diagnostics.error(Code::bad_setting, {}, mistake->text).help = mistake->help;
+        diagnostics.error(Code::bad_setting, {}, mistake->text, mistake->help);
     if (options.threads > 0 && !diagnostics.has_errors())
         check_cores(job, options.threads, {}, diagnostics);
     check_device(job, options, diagnostics);

@@ -63,22 +63,22 @@ void check_samples(JobSpec& job, Diagnostics& diagnostics) {
         return;
     }
     if (training.validation_split > 0 && job.dataset.dataset.test_as_validation) {
-        Diagnostic& error = diagnostics.error(
-            Code::conflicting_fields,
-            span_or(job.training.spans, "validation_split", job.training.span),
-            "`validation_split` keeps training samples for validation, but `test_as_validation` "
-            "of the dataset takes the test samples");
+        Diagnostic& error =
+            diagnostics.error(Code::conflicting_fields,
+                              span_or(job.training.spans, "validation_split", job.training.span),
+                              "`validation_split` keeps training samples for validation, but "
+                              "`test_as_validation` of the dataset takes the test samples");
         error.notes.push_back({span_or(job.dataset.spans, "test_as_validation", job.dataset.span),
                                "it is said here"});
         error.help = "leave one of them out";
         return;
     }
     if (training.validation_split > 0 && job.dataset.dataset.validation_files) {
-        Diagnostic& error = diagnostics.error(
-            Code::conflicting_fields,
-            span_or(job.training.spans, "validation_split", job.training.span),
-            "`validation_split` keeps training samples for validation, and the dataset has samples "
-            "of validation of its own");
+        Diagnostic& error =
+            diagnostics.error(Code::conflicting_fields,
+                              span_or(job.training.spans, "validation_split", job.training.span),
+                              "`validation_split` keeps training samples for validation, and the "
+                              "dataset has samples of validation of its own");
         error.notes.push_back({job.dataset.span, "the dataset is here"});
         error.help = "leave `validation_split` out";
         return;
@@ -184,13 +184,12 @@ void check_inputs(const JobSpec& job, Diagnostics& diagnostics) {
     };
     const bool arrays = dataset.type == "archive" && text != nullptr && text->ends_with(".npz");
     if (dataset.type != "synthetic" && !arrays)
-        refuse(
-            "type",
-            fmt::format("the dataset `{}` of type {} has no arrays for inputs that have names, are "
-                        "of integers or are no images",
-                        dataset.name, dataset.type),
-            "an .npz file has an array for each: `{type: archive, path: data.npz}`; of an image of "
-            "[channels, height, width] `flatten` makes a row");
+        refuse("type",
+               fmt::format("the dataset `{}` of type {} has no arrays for inputs that have names, "
+                           "are of integers or are no images",
+                           dataset.name, dataset.type),
+               "an .npz file has an array for each: `{type: archive, path: data.npz}`; of an image "
+               "of [channels, height, width] `flatten` makes a row");
     const bool changed = !dataset.transforms.empty() || !dataset.augmentations.empty();
     const bool integers = std::any_of(job.model.inputs.begin(), job.model.inputs.end(),
                                       [](const InputSpec& input) { return input.integers(); });
@@ -389,11 +388,10 @@ JobSpec load_job(const std::string& path, const LoadOptions& options, Diagnostic
     auto loaded = composer.load_root(path, {"job", "model"});
     if (!loaded) return empty;
     if (loaded->kind->kind != SpecKind::model && loaded->kind->kind != SpecKind::job) {
-        diagnostics
-            .error(Code::wrong_kind, Span{{path, 1, 1}, 1},
-                   fmt::format("`{}` is a {} spec; here a job or a model is wanted", path,
-                               loaded->kind->name))
-            .help = "a job names its model, dataset and training";
+        diagnostics.error(Code::wrong_kind, Span{{path, 1, 1}, 1},
+                          fmt::format("`{}` is a {} spec; here a job or a model is wanted", path,
+                                      loaded->kind->name),
+                          "a job names its model, dataset and training");
         return empty;
     }
     const std::string file = loaded->file;

@@ -15,10 +15,9 @@ std::optional<MachineSpec> load_machine(const std::string& path, const LoadOptio
     auto loaded = composer.load_root(path, {"machine"});
     if (!loaded) return std::nullopt;
     if (loaded->kind->kind != SpecKind::machine) {
-        diagnostics
-            .error(Code::wrong_kind, Span{{loaded->file, 1, 1}, 1},
-                   fmt::format("this is a {}, and a machine is wanted", loaded->kind->name))
-            .help = "`dtnnc calibrate -o machine.yaml` writes one of this machine";
+        diagnostics.error(Code::wrong_kind, Span{{loaded->file, 1, 1}, 1},
+                          fmt::format("this is a {}, and a machine is wanted", loaded->kind->name),
+                          "`dtnnc calibrate -o machine.yaml` writes one of this machine");
         return std::nullopt;
     }
     MachineSpec spec = read_machine(

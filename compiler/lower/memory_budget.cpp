@@ -173,7 +173,7 @@ void check_budget(const plan::Plan& plan, std::int64_t budget, const Span& span,
                   memory.samples > memory.arena && plan.dataset.attributes.contains("cache")
                       ? "dataset.cache"
                       : "the largest layers");
-    diagnostics.error(Code::over_budget, span, std::move(text)).help = std::move(help);
+    diagnostics.error(Code::over_budget, span, std::move(text), std::move(help));
 }
 
 }  // namespace dtnn::compiler

@@ -83,11 +83,10 @@ Field pair_field(std::string_view name, std::optional<std::int64_t> fallback_val
 }
 
 Field padding_field() {
-    Field field =
-        field_of("padding", FieldType::padding,
-                 "cells of zeros around the image: valid (none), same (output extents are "
-                 "input extents over stride, rounded up), one number, [vertical, horizontal] "
-                 "or [top, bottom, left, right]");
+    Field field = field_of("padding", FieldType::padding,
+                           "cells of zeros around the image: valid (none), same (output extents "
+                           "are input extents over stride, rounded up), one number, [vertical, "
+                           "horizontal] or [top, bottom, left, right]");
     field.fallback = std::string("valid");
     field.minimum = 0;
     field.maximum = kLargestWindow;

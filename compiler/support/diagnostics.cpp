@@ -266,7 +266,8 @@ std::string shortened(std::string text) {
 
 }  // namespace
 
-Diagnostic& Diagnostics::add(Code code, Severity severity, Span span, std::string text) {
+Diagnostic& Diagnostics::add(Code code, Severity severity, Span span, std::string text,
+                             std::string help) {
     if (severity == Severity::error) ++errors_;
     if (!span.place.file.empty() && !said_.insert(key_of(code, span)).second) {
         dropped_ = {};
@@ -275,21 +276,22 @@ Diagnostic& Diagnostics::add(Code code, Severity severity, Span span, std::strin
     if (text.size() > 300) text = shortened(std::move(text));
     diagnostics_.push_back({code, severity, std::move(span), std::move(text), {}, {}, {}});
     Diagnostic& added = diagnostics_.back();
+    added.help = std::move(help);
     for (auto context = contexts_.rbegin(); context != contexts_.rend(); ++context)
         added.chain.push_back((*context)->describe());
     return added;
 }
 
-Diagnostic& Diagnostics::error(Code code, Span span, std::string text) {
-    return add(code, Severity::error, std::move(span), std::move(text));
+Diagnostic& Diagnostics::error(Code code, Span span, std::string text, std::string help) {
+    return add(code, Severity::error, std::move(span), std::move(text), std::move(help));
 }
 
-Diagnostic& Diagnostics::warning(Code code, Span span, std::string text) {
+Diagnostic& Diagnostics::warning(Code code, Span span, std::string text, std::string help) {
     if (allowed_.contains(int(code))) {
         dropped_ = {};
         return dropped_;
     }
-    return add(code, Severity::warning, std::move(span), std::move(text));
+    return add(code, Severity::warning, std::move(span), std::move(text), std::move(help));
 }
 
 bool Diagnostics::was_said(Code code, const Span& span) const {

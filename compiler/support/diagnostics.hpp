@@ -78,8 +78,8 @@ class Diagnostics {
   public:
     /// The reference is good until the next diagnostic; of a dropped one it leads to an object that
     /// nobody reads.
-    Diagnostic& error(Code code, Span span, std::string text);
-    Diagnostic& warning(Code code, Span span, std::string text);
+    Diagnostic& error(Code code, Span span, std::string text, std::string help = {});
+    Diagnostic& warning(Code code, Span span, std::string text, std::string help = {});
     /// Whether a diagnostic of this code stands at the place, so that another one is dropped: what
     /// is expensive to say need not be made.
     bool was_said(Code code, const Span& span) const;
@@ -141,7 +141,7 @@ class Diagnostics {
     std::string render_json() const;
 
   private:
-    Diagnostic& add(Code code, Severity severity, Span span, std::string text);
+    Diagnostic& add(Code code, Severity severity, Span span, std::string text, std::string help);
 
     std::vector<Diagnostic> diagnostics_;
     std::vector<std::pair<std::string, std::string>> files_;

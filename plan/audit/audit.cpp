@@ -185,8 +185,7 @@ void check_parameters(const Plan& plan, Findings& findings) {
         BufferRole role = parameter.optimizer_state ? BufferRole::state : BufferRole::parameter;
         if (!persistent(buffer) || buffer.role != role)
             find(findings,
-                 "parameter `{}` is in buffer `{}`, which is not persistent or of "
-                 "another role",
+                 "parameter `{}` is in buffer `{}`, which is not persistent or of another role",
                  parameter.name, buffer.name);
         const int other = owner[parameter.buffer];
         if (other >= 0 && (shard_of[i] < 0 || shard_of[other] != shard_of[i]))

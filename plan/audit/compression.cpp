@@ -86,10 +86,9 @@ class WireAudit {
             const Buffer& own = plan_.buffers[std::size_t(one.scratch)];
             if (own.role != BufferRole::transient || own.program != index || own.bytes != need ||
                 own.first_step > first + one.start || own.last_step < first + one.wait)
-                find(
-                    fmt::format("needs {} bytes of its own from its start to its end, and has "
-                                "buffer `{}`",
-                                need, own.name));
+                find(fmt::format(
+                    "needs {} bytes of its own from its start to its end, and has buffer `{}`",
+                    need, own.name));
             for (const Tensor& tensor : program.tensors)
                 if (tensor.buffer == one.scratch)
                     find(fmt::format("has its own memory where `{}` is", tensor.name));

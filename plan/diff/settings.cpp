@@ -392,11 +392,10 @@ class SettingComparison {
                 is_set("data_workers"));
         follows(field("pin_threads", s.pin_threads, t.pin_threads, kAnywhere),
                 is_set("pin_threads"));
-        field(
-            "ranks", s.ranks, t.ranks,
-            "a global batch is a batch of every rank; a job with `global_batch_size` gives each a "
-            "smaller share instead",
-            Meaning::mathematics);
+        field("ranks", s.ranks, t.ranks,
+              "a global batch is a batch of every rank; a job with `global_batch_size` gives each "
+              "a smaller share instead",
+              Meaning::mathematics);
     }
 
     void passes() {

@@ -166,10 +166,9 @@ void add_notes(const Plan& plan, const Machine& machine, Forecast& result) {
         result.memory > gpus.memory_bytes - gpus.library_bytes) {
         const auto [need, there] =
             unlike_bytes_text(double(result.memory), double(gpus.memory_bytes));
-        result.notes.push_back(
-            fmt::format("a rank needs {} of its device's memory, which has {}, {} of it for the "
-                        "libraries",
-                        need, there, bytes_text(double(gpus.library_bytes))));
+        result.notes.push_back(fmt::format(
+            "a rank needs {} of its device's memory, which has {}, {} of it for the libraries",
+            need, there, bytes_text(double(gpus.library_bytes))));
     }
     const int wanted = result.threads * result.ranks_per_node;
     if (machine.cores > 0 && wanted > machine.cores)

@@ -163,8 +163,7 @@ std::string parallel_json(const Plan& plan) {
     return fmt::format(
         "{{\"ranks\": {}, \"any_ranks\": {}, \"reduction\": {}, \"batch_statistics\": {}, "
         "\"learning_rate_scaling\": {}, \"optimizer\": {}, \"global_batch\": {}, \"exchanges\": "
-        "{}, \"bytes\": {}, "
-        "\"wire_bytes\": {}, \"seconds\": {}{}{}{}}}",
+        "{}, \"bytes\": {}, \"wire_bytes\": {}, \"seconds\": {}{}{}{}}}",
         plan.target.ranks, plan.parallel.any_ranks, json_text(name_of(plan.parallel.reduction)),
         json_text(name_of(plan.parallel.batch_statistics)),
         json_text(name_of(plan.parallel.learning_rate_scaling)),

@@ -106,10 +106,10 @@ std::vector<Total> totals(const Plan& plan) {
         {"parameters", parameters_text(parameters)},
         {"memory", memory_text(plan)},
         {"work",
-         fmt::format("{} forward per sample; {} and at least {} of traffic per training "
-                     "step of {} samples",
-                     flops_text(work.forward_flops_per_sample), flops_text(work.train_step_flops),
-                     bytes_text(work.train_step_bytes), plan.training.batch_size)},
+         fmt::format(
+             "{} forward per sample; {} and at least {} of traffic per training step of {} samples",
+             flops_text(work.forward_flops_per_sample), flops_text(work.train_step_flops),
+             bytes_text(work.train_step_bytes), plan.training.batch_size)},
         {"steps", fmt::format("{} kernels per training step, {} per evaluation step",
                               work.train_steps, work.evaluate_steps)},
         {"training",
@@ -120,9 +120,9 @@ std::vector<Total> totals(const Plan& plan) {
                      grouped(plan.dataset.test_samples))},
     };
     if (const Recomputed again = recomputed(plan); again.steps > 0)
-        lines.push_back({"recomputed", recomputed_text(again) +
-                                           " of forward once more in backward, to fit the memory "
-                                           "budget"});
+        lines.push_back(
+            {"recomputed", recomputed_text(again) +
+                               " of forward once more in backward, to fit the memory budget"});
     for (auto& [name, text] : summary_settings(plan))
         lines.push_back({name, std::move(text)});
     if (plan.parallel.data) {
@@ -184,15 +184,14 @@ std::string as_json(const Plan& plan, const std::vector<LayerFacts>& facts,
         parameters.frozen, parameters.bytes);
     text += fmt::format(
         " \"memory\": {{\"peak\": {}, \"certain\": {},{} \"arena\": {}, \"parameters\": {}, "
-        "\"optimizer\": {}, "
-        "\"inputs\": {}, \"transient\": {}, \"staging\": {}, \"samples\": {}}},\n",
+        "\"optimizer\": {}, \"inputs\": {}, \"transient\": {}, \"staging\": {}, \"samples\": "
+        "{}}},\n",
         need.host, need.certain, device, memory.arena, memory.parameters, memory.optimizer,
         memory.inputs, memory.transient, memory.staging, memory.samples);
     text += fmt::format(
         " \"work\": {{\"forward_flops_per_sample\": {}, \"train_step\": {{\"flops\": {}, "
         "\"bytes\": {}, \"kernels\": {}, \"recomputed_flops\": {}}}, \"evaluate_step\": "
-        "{{\"flops\": {}, \"bytes\": {}, "
-        "\"kernels\": {}}}, \"batch_size\": {}}}",
+        "{{\"flops\": {}, \"bytes\": {}, \"kernels\": {}}}, \"batch_size\": {}}}",
         work.forward_flops_per_sample, work.train_step_flops, work.train_step_bytes,
         work.train_steps, recomputed(plan).flops, work.evaluate_step_flops,
         work.evaluate_step_bytes, work.evaluate_steps, plan.training.batch_size);

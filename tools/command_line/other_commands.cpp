@@ -21,8 +21,7 @@ constexpr std::string_view kCompilers = "it is a command of dtnnc: `dtnnc --help
 constexpr std::string_view kRuntimes = "it is a command of dtnn-run: `dtnn-run --help`";
 constexpr std::string_view kNames =
     "`dtnnc explain` lists the words, `dtnnc summary NAME` shows a model that ships; there is "
-    "nothing "
-    "to download";
+    "nothing to download";
 constexpr std::string_view kPicture =
     "`dtnnc graph SPEC -o net.html` draws a network, `.svg` and `.png` too";
 constexpr std::string_view kCounts =
@@ -33,8 +32,7 @@ constexpr std::string_view kPredicts =
     "`dtnn-run predict PLAN --weights FILE --input FILES -o answers.csv`";
 constexpr std::string_view kOtherFormats =
     "`dtnn-run weights export RUN -o weights.npz`, or .safetensors, takes weights elsewhere; "
-    "models "
-    "are specs, and are not converted";
+    "models are specs, and are not converted";
 constexpr std::string_view kSlurm = "`dtnnc slurm PLAN -o job.sh` writes the batch script";
 
 struct Other {
@@ -140,8 +138,7 @@ constexpr std::string_view kPlanSays =
     "the plan says it: `dtnnc compile SPEC --set training.epochs=3 -o plan.json`";
 constexpr std::string_view kSweeps =
     "`--sweep training.batch_size=32,64 -o FOLDER` compiles several, `dtnn-run sweep FOLDER` "
-    "trains "
-    "them";
+    "trains them";
 constexpr std::string_view kNamesSpec = "the spec is named by itself: `dtnnc compile job.yaml`";
 constexpr std::string_view kFastest =
     "every plan is optimised; `--isa` chooses the instruction set, `dtnnc tune` measures kernels";

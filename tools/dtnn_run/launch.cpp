@@ -34,8 +34,8 @@ int tell_death(int signal, const StartedRanks& started, pid_t rank) {
     leave_note("killed", what);
     if (signal == SIGKILL)
         std::fputs(
-            "help: when nobody has killed it, its node was out of memory: see the kernel's "
-            "log there\n",
+            "help: when nobody has killed it, its node was out of memory: see the kernel's log "
+            "there\n",
             stderr);
     return int(Exit::failed);
 }
@@ -72,11 +72,10 @@ void die_with_parent(int) {
 void prepare_last_words(const StartedRanks& started, pid_t parent) {
     last_words.parent = parent;
     last_words.file = open_notes();
-    const auto end =
-        fmt::format_to_n(last_words.text, sizeof last_words.text - 1,
-                         "watcher the process {} that watched rank {} (process {}) was "
-                         "killed, and the rank with it\n",
-                         parent, started.rank, getpid());
+    const auto end = fmt::format_to_n(last_words.text, sizeof last_words.text - 1,
+                                      "watcher the process {} that watched rank {} (process {}) "
+                                      "was killed, and the rank with it\n",
+                                      parent, started.rank, getpid());
     last_words.length = std::min(end.size, sizeof last_words.text - 1);
     struct sigaction action {};
     action.sa_handler = die_with_parent;
@@ -88,10 +87,10 @@ void prepare_last_words(const StartedRanks& started, pid_t parent) {
 void kill_stopped(pid_t rank, const StartedRanks& started) {
     const std::optional<ProcessState> state = state_of(rank);
     if (!state || !state->stopped()) return;
-    std::fprintf(stderr,
-                 "dtnn-run: rank %d (process %d) was asked to end and is stopped (SIGSTOP): it is "
-                 "killed\n",
-                 started.rank, int(rank));
+    std::fprintf(
+        stderr,
+        "dtnn-run: rank %d (process %d) was asked to end and is stopped (SIGSTOP): it is killed\n",
+        started.rank, int(rank));
     kill(rank, SIGKILL);
 }
 

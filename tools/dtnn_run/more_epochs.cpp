@@ -200,17 +200,16 @@ AnotherTraining begin_another_training(const std::vector<EndedTraining>& ended,
     const bool alike = spanning.empty() && state.stop.empty();
     state.stop.clear();
     another.begins = true;
-    another.lines.push_back(fmt::format(
-        "another training: the one before ended after epoch {}, this one has {} epochs, and takes "
-        "the optimizer's state over{}",
-        state.epoch, plan.training.epochs,
-        alike ? "; its schedules make it the same as one training of so many" : ""));
+    another.lines.push_back(
+        fmt::format("another training: the one before ended after epoch {}, this one has {} "
+                    "epochs, and takes the optimizer's state over{}",
+                    state.epoch, plan.training.epochs,
+                    alike ? "; its schedules make it the same as one training of so many" : ""));
     const std::int64_t last = extent_of(plan, ranks).batches - 1;
     for (const std::string& name : spanning) {
         another.lines.push_back(fmt::format(
             "`{}` spans all epochs, now {} in place of {}: the learning rate ended with {:.4g}, "
-            "and "
-            "goes on with {:.4g}; one training of {} epochs would have gone another way",
+            "and goes on with {:.4g}; one training of {} epochs would have gone another way",
             name, plan.training.epochs, end->loaded.plan.training.epochs,
             before.learning_rate({state.epoch - 1, last}),
             schedules.learning_rate({state.epoch, 0}), plan.training.epochs));

@@ -19,10 +19,9 @@ void require_split(const plan::Plan& plan, const std::string& word) {
     throw runtime::RunError(
         runtime::Exit::usage,
         fmt::format("the plan's dataset `{}` has no {} samples", dataset.name, word),
-        word == "validation"
-            ? "compile the job with training.validation_split, dataset.validation_folder or "
-              "dataset.test_as_validation"
-            : "name another split: train, validation, test");
+        word == "validation" ? "compile the job with training.validation_split, "
+                               "dataset.validation_folder or dataset.test_as_validation"
+                             : "name another split: train, validation, test");
 }
 
 SplitSamples samples_of(const runtime::Sampler& sampler, const std::string& word) {

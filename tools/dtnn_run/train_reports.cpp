@@ -40,10 +40,9 @@ void RunReport::epoch(const EpochResult& result) {
 }
 
 void RunReport::searching(const TrainingState& from, std::int64_t until_step) {
-    progress_.say(
-        fmt::format("dtnn-run: a loss is not a number; repeating steps {} to {} to find "
-                    "what made it",
-                    from.step + 1, until_step));
+    progress_.say(fmt::format(
+        "dtnn-run: a loss is not a number; repeating steps {} to {} to find what made it",
+        from.step + 1, until_step));
 }
 
 }  // namespace dtnn

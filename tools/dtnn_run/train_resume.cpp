@@ -30,15 +30,14 @@ void TrainRun::open_folder() {
                         ? RunFolder(options_.output, start_.loaded, options_.force)
                         : RunFolder(options_.resume));
     leave_note("run", folder_->path());
-    history_.emplace(folder_->history(), plan(),
-                     options_.resume.empty() ? LineFile::Begin::empty : LineFile::Begin::as_it_is,
-                     [this] {
-                         warn(
-                             fmt::format("{} was removed while the run writes it; it is there "
-                                         "again, with plan and history",
-                                         folder_->path()));
-                         folder_->write_plan(start_.loaded);
-                     });
+    history_.emplace(
+        folder_->history(), plan(),
+        options_.resume.empty() ? LineFile::Begin::empty : LineFile::Begin::as_it_is, [this] {
+            warn(fmt::format(
+                "{} was removed while the run writes it; it is there again, with plan and history",
+                folder_->path()));
+            folder_->write_plan(start_.loaded);
+        });
     if (!options_.resume.empty()) {
         ended_ = ended_trainings(options_);
         for (EndedTraining& one : ended_)
@@ -115,11 +114,11 @@ void TrainRun::go_on() {
             "begin a new run: dtnn-run PLAN --output DIR");
     }
     if (!newest && !options_.epochs.empty()) {
-        throw RunError(Exit::mismatch,
-                       fmt::format("{} keeps no checkpoint: how the optimizer stood at its end is "
-                                   "not there",
-                                   folder_->path()),
-                       "begin a new training with the run's weights (--weights)");
+        throw RunError(
+            Exit::mismatch,
+            fmt::format("{} keeps no checkpoint: how the optimizer stood at its end is not there",
+                        folder_->path()),
+            "begin a new training with the run's weights (--weights)");
     }
     if (!newest) {
         const LoadedPlan kept = read_plan_file(folder_->plan());
@@ -140,13 +139,13 @@ void TrainRun::go_on() {
     if (plan().parallel.private_data)
         static_cast<void>(at_ranks(plan(), newest->state, communicator_.ranks()));
     if (newest->dataset != dataset_) {
-        throw RunError(Exit::mismatch,
-                       fmt::format("the dataset `{}` is not what it was when the checkpoint was "
-                                   "written",
-                                   plan().dataset.name),
-                       "bring back the samples that the training began with, or begin a new run "
-                       "with the run's weights (--weights)",
-                       fmt::format("its hash is {}, it was {}", dataset_, newest->dataset));
+        throw RunError(
+            Exit::mismatch,
+            fmt::format("the dataset `{}` is not what it was when the checkpoint was written",
+                        plan().dataset.name),
+            "bring back the samples that the training began with, or begin a new run with the "
+            "run's weights (--weights)",
+            fmt::format("its hash is {}, it was {}", dataset_, newest->dataset));
     }
     if (newest->threads != start_.threads) {
         warn(

@@ -39,10 +39,9 @@ std::string file_of(const Options& options) {
     if (std::filesystem::exists(path, ignored)) return path;
     throw RunError(Exit::mismatch, fmt::format("{} is not there", path),
                    options.average
-                       ? "only runs that keep moving averages write them: "
-                         "training.average"
-                       : "the run has not ended; name the parameters.safetensors of one "
-                         "of its checkpoints, or go on with it (--resume)");
+                       ? "only runs that keep moving averages write them: training.average"
+                       : "the run has not ended; name the parameters.safetensors of one of its "
+                         "checkpoints, or go on with it (--resume)");
 }
 
 std::string list_json(const WeightFile& file) {

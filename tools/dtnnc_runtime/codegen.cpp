@@ -69,8 +69,7 @@ int codegen(const CodegenCommand& command) {
     if (generator == nullptr) {
         write_stderr(
             fmt::format("dtnnc: {}\nhelp: install LLVM (Debian: llvm-19-dev) and build again; "
-                        "plans run without "
-                        "it, and interpret their expressions\n",
+                        "plans run without it, and interpret their expressions\n",
                         lacking));
         return 1;
     }

@@ -208,11 +208,10 @@ std::string classes_text(const Report& report) {
     const std::int64_t all_train = std::accumulate(train.begin(), train.end(), std::int64_t{0});
     const std::int64_t all_test = std::accumulate(test.begin(), test.end(), std::int64_t{0});
     const auto [least, most] = std::minmax_element(train.begin(), train.end());
-    std::string text = fmt::format(
-        "classes: {}; training samples of a class from {} ({}) to {} "
-        "({})\n",
-        train.size(), *least, class_name(report, std::size_t(least - train.begin())), *most,
-        class_name(report, std::size_t(most - train.begin())));
+    std::string text =
+        fmt::format("classes: {}; training samples of a class from {} ({}) to {} ({})\n",
+                    train.size(), *least, class_name(report, std::size_t(least - train.begin())),
+                    *most, class_name(report, std::size_t(most - train.begin())));
     Table table;
     table.columns = {{"  class", false}, {"training", true}, {"share", true},
                      {"test", true},     {"share", true},    {"", false}};
@@ -259,8 +258,8 @@ std::string rates_text(const Report& report) {
         return text + fmt::format("the data keep up: {:.1f} times as fast as they are needed\n",
                                   rates.prepared / *rates.needed);
     return text + fmt::format(
-                      "the data do not keep up: training waits {:.0f} % of the time; give "
-                      "the job more data_workers\n",
+                      "the data do not keep up: training waits {:.0f} % of the time; give the job "
+                      "more data_workers\n",
                       100 * (1 - rates.prepared / *rates.needed));
 }
 
@@ -321,13 +320,13 @@ std::string report_json(const Report& report) {
     for (const plan::Component& one : dataset.augmentations)
         augmentations.push_back(one.type);
     return fmt::format(
-        "{{\n  \"version\": 1,\n  \"name\": {},\n  \"type\": {},\n  \"content\": "
-        "\"{}\",\n  \"train_samples\": {},\n  \"validation_samples\": {},\n  "
-        "\"test_samples\": {},\n  \"stored\": {{\"smallest\": [{}], \"largest\": [{}]}},\n  "
-        "\"shape\": [{}],\n  \"transforms\": {},\n  \"augmentations\": {},\n  \"class_names\": "
-        "{},\n  \"train\": {},\n  \"test\": {},\n  \"channels\": {},\n  \"memory\": {{\"samples\": "
-        "{}, \"staging\": {}}},\n  \"pipeline\": {{\"workers\": {}, \"samples_per_second\": "
-        "{:.1f}, \"needed_samples_per_second\": {}}}\n}}\n",
+        "{{\n  \"version\": 1,\n  \"name\": {},\n  \"type\": {},\n  \"content\": \"{}\",\n  "
+        "\"train_samples\": {},\n  \"validation_samples\": {},\n  \"test_samples\": {},\n  "
+        "\"stored\": {{\"smallest\": [{}], \"largest\": [{}]}},\n  \"shape\": [{}],\n  "
+        "\"transforms\": {},\n  \"augmentations\": {},\n  \"class_names\": {},\n  \"train\": {},\n "
+        " \"test\": {},\n  \"channels\": {},\n  \"memory\": {{\"samples\": {}, \"staging\": "
+        "{}}},\n  \"pipeline\": {{\"workers\": {}, \"samples_per_second\": {:.1f}, "
+        "\"needed_samples_per_second\": {}}}\n}}\n",
         json_text(dataset.name), json_text(dataset.type), runtime::content_text(report.hash),
         dataset.train_samples, dataset.validation_samples, dataset.test_samples,
         fmt::join(data.smallest, ", "), fmt::join(data.largest, ", "),
@@ -343,9 +342,7 @@ void refuse_existing(const std::string& file) {
     std::error_code ignored;
     if (file.empty() || !std::filesystem::exists(file, ignored)) return;
     throw UsageError(
-        fmt::format("--write: {} is there already\nhelp: name another file, or remove "
-                    "it",
-                    file));
+        fmt::format("--write: {} is there already\nhelp: name another file, or remove it", file));
 }
 
 }  // namespace

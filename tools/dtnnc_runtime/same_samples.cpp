@@ -51,12 +51,11 @@ void settle_samples(const plan::Plan& a, const plan::Plan& b, const std::string&
                 "both were read, and the {} differ: xxh3:{:016x}, xxh3:{:016x}",
                 s.of_bytes ? "samples" : "names or sizes of their files", s.hash, t.hash);
         } else {
-            change.reason =
-                s.of_bytes == t.of_bytes
-                    ? "the files on both sides have the same names and sizes; their "
-                      "content, more than dataset.cache holds, was not read"
-                    : "the files of one side are more than its dataset.cache holds, and "
-                      "their content was not read";
+            change.reason = s.of_bytes == t.of_bytes
+                                ? "the files on both sides have the same names and sizes; their "
+                                  "content, more than dataset.cache holds, was not read"
+                                : "the files of one side are more than its dataset.cache holds, "
+                                  "and their content was not read";
         }
     }
     plan::sort_changes(changes);

@@ -165,10 +165,9 @@ const SourceNode* Composer::read(const std::string& file) {
     slot = read_yaml(file, *text, unheard);
     if (!slot || !slot->is_map()) {
         slot.reset();
-        diagnostics_
-            .error(Code::wrong_type, Span{{file, 1, 1}, 1},
-                   "this is no spec, which is a map of fields in YAML")
-            .help = "begin it with `kind: job`, or another kind";
+        diagnostics_.error(Code::wrong_type, Span{{file, 1, 1}, 1},
+                           "this is no spec, which is a map of fields in YAML",
+                           "begin it with `kind: job`, or another kind");
     }
     return slot ? &*slot : nullptr;
 }
@@ -215,11 +214,11 @@ std::optional<Composer::Loaded> Composer::load_root(const std::string& path, Kin
             return load(root_file_, nullptr, Span{});
         }
         if (found.empty() && !others.empty()) {
-            diagnostics_
-                .error(Code::wrong_kind, Span{},
-                       fmt::format("`{}` is the name of {}; here {} is wanted", path,
-                                   article(kind_of(others[0])->name), fmt::join(wanted, " or ")))
-                .help = fmt::format("it is {}", others[0]);
+            diagnostics_.error(
+                Code::wrong_kind, Span{},
+                fmt::format("`{}` is the name of {}; here {} is wanted", path,
+                            article(kind_of(others[0])->name), fmt::join(wanted, " or ")),
+                fmt::format("it is {}", others[0]));
             return std::nullopt;
         }
         Diagnostic& error = diagnostics_.error(
@@ -233,11 +232,10 @@ std::optional<Composer::Loaded> Composer::load_root(const std::string& path, Kin
         return std::nullopt;
     }
     if (plan::looks_like_plan(*text)) {
-        diagnostics_
-            .error(Code::wrong_kind, Span{},
-                   fmt::format("`{}` is a plan, which was compiled already; here a spec is wanted",
-                               path))
-            .help = "dtnnc summary, settings and diff, and dtnn-run, take plans";
+        diagnostics_.error(
+            Code::wrong_kind, Span{},
+            fmt::format("`{}` is a plan, which was compiled already; here a spec is wanted", path),
+            "dtnnc summary, settings and diff, and dtnn-run, take plans");
         return std::nullopt;
     }
     return load(path, nullptr, Span{});
@@ -287,11 +285,10 @@ std::optional<Composer::Loaded> Composer::load(const std::string& file, const Ki
         std::vector<std::string> names;
         for (const KindInfo& one : all_kinds())
             names.emplace_back(one.name);
-        diagnostics_
-            .error(Code::unknown_kind, kind_entry->value.span,
-                   fmt::format("`kind` is {}; it must be one of {}", describe(kind_entry->value),
-                               kind_names()))
-            .help = suggest(kind_entry->value.text, names, "");
+        diagnostics_.error(Code::unknown_kind, kind_entry->value.span,
+                           fmt::format("`kind` is {}; it must be one of {}",
+                                       describe(kind_entry->value), kind_names()),
+                           suggest(kind_entry->value.text, names, ""));
         return std::nullopt;
     }
     if (wanted && kind != wanted) {
@@ -328,12 +325,12 @@ bool Composer::merge_extends(SourceNode& tree, const KindInfo& kind) {
     const SourceNode reference = entry->value;
     tree.erase("extends");
     if (!reference.is_scalar()) {
-        diagnostics_
-            .error(Code::wrong_type, reference.span,
-                   fmt::format("`extends` of {} is {}; it must be a name or a path", kind.name,
-                               describe(reference)))
-            .help = reference.is_list() ? "it names one spec, which may extend the next"
-                                        : "write those fields here, or name the spec that has them";
+        diagnostics_.error(Code::wrong_type, reference.span,
+                           fmt::format("`extends` of {} is {}; it must be a name or a path",
+                                       kind.name, describe(reference)),
+                           reference.is_list()
+                               ? "it names one spec, which may extend the next"
+                               : "write those fields here, or name the spec that has them");
         return false;
     }
     const auto file = find(reference, kind);
@@ -373,11 +370,10 @@ std::optional<std::string> Composer::find(const SourceNode& reference, const Kin
     std::error_code error;
 
     if (name.find("${") != std::string::npos) {
-        diagnostics_.error(
-            Code::wrong_type, reference.span,
-            fmt::format("the {} is named by an expression; expressions stand in the layers, the "
-                        "input and the defaults of models",
-                        kind.name));
+        diagnostics_.error(Code::wrong_type, reference.span,
+                           fmt::format("the {} is named by an expression; expressions stand in the "
+                                       "layers, the input and the defaults of models",
+                                       kind.name));
         return std::nullopt;
     }
     if (is_path(name)) {
@@ -425,10 +421,9 @@ std::optional<std::string> Composer::find(const SourceNode& reference, const Kin
             std::vector<std::string> names;
             for (const fs::path& file : files)
                 names.push_back(file.string());
-            diagnostics_
-                .error(Code::unknown_reference, reference.span,
-                       fmt::format("`{}` is the name of {} specs", name, files.size()))
-                .help = fmt::format("say which: {}", fmt::join(names, ", "));
+            diagnostics_.error(Code::unknown_reference, reference.span,
+                               fmt::format("`{}` is the name of {} specs", name, files.size()),
+                               fmt::format("say which: {}", fmt::join(names, ", ")));
             return std::nullopt;
         }
         std::string shown = folder.lexically_normal().string();

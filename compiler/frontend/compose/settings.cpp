@@ -90,10 +90,9 @@ std::vector<Composer::Setting> Composer::parse_settings() {
         };
         diagnostics_.add_file(setting.argument, argument);
         if (equals == std::string::npos) {
-            diagnostics_
-                .error(Code::bad_setting, span(kBegin, argument.size()),
-                       "a setting without `=`; it must be path=value")
-                .help = "such as --set training.batch_size=128";
+            diagnostics_.error(Code::bad_setting, span(kBegin, argument.size()),
+                               "a setting without `=`; it must be path=value",
+                               "such as --set training.batch_size=128");
             continue;
         }
         bool sound = true;
@@ -120,11 +119,10 @@ std::vector<Composer::Setting> Composer::parse_settings() {
                 break;
             }
             if (begin == end) {
-                diagnostics_
-                    .error(
-                        Code::bad_setting, span(begin, begin + 1),
-                        "a setting with an empty name in its path; it must be names joined by dots")
-                    .help = "such as --set training.batch_size=128";
+                diagnostics_.error(
+                    Code::bad_setting, span(begin, begin + 1),
+                    "a setting with an empty name in its path; it must be names joined by dots",
+                    "such as --set training.batch_size=128");
                 sound = false;
                 break;
             }
@@ -425,10 +423,10 @@ void Composer::refuse_elsewhere(std::vector<Setting>& settings) {
 void Composer::apply(Setting& setting, SourceNode& job) {
     setting.applied = true;
     if (setting.path.back() == "extends" && setting.path.size() <= 2) {
-        diagnostics_
-            .error(Code::bad_setting, setting.spans.back(),
-                   "a setting of `extends`; what a spec extends is merged before settings apply")
-            .help = "such as --set training='{extends: adam}'";
+        diagnostics_.error(
+            Code::bad_setting, setting.spans.back(),
+            "a setting of `extends`; what a spec extends is merged before settings apply",
+            "such as --set training='{extends: adam}'");
         return;
     }
     if (setting.path.size() == 2 && setting.path[0] == "training")

@@ -32,16 +32,14 @@ void settle_chestxray(const FieldValues& fields, DatasetSpec& spec, Diagnostics&
 }  // namespace
 
 ComponentInfo chestxray_type() {
-    return {
-        .name = "chestxray",
-        .doc =
-            "NIH Chest X-ray: images with any of 15 findings, \"No Finding\" among them, in the "
-            "order "
-            "of their names. (X. Wang et al., \"ChestX-ray8\")",
-        .example = "kind: dataset\ntype: chestxray\npath: data/chestxray\n",
-        .fields = &chestxray_fields(),
-        .pixels = true,
-        .settle = settle_chestxray};
+    return {.name = "chestxray",
+            .doc =
+                "NIH Chest X-ray: images with any of 15 findings, \"No Finding\" among them, in "
+                "the order of their names. (X. Wang et al., \"ChestX-ray8\")",
+            .example = "kind: dataset\ntype: chestxray\npath: data/chestxray\n",
+            .fields = &chestxray_fields(),
+            .pixels = true,
+            .settle = settle_chestxray};
 }
 
 }  // namespace dtnn::compiler

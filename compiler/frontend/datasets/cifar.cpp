@@ -8,9 +8,8 @@ namespace {
 const FieldTable& cifar10_fields() {
     using namespace dataset_fields;
     static const FieldTable table = {
-        path(
-            "the folder of data_batch_1.bin to data_batch_5.bin and test_batch.bin, or the .tar or "
-            ".tar.gz that holds them, relative to the current folder"),
+        path("the folder of data_batch_1.bin to data_batch_5.bin and test_batch.bin, or the .tar "
+             "or .tar.gz that holds them, relative to the current folder"),
         train_samples(50'000),
         test_samples(10'000),
     };
@@ -49,8 +48,7 @@ ComponentInfo cifar10_type() {
     return {.name = "cifar10",
             .doc =
                 "CIFAR-10 in its binary version, kept in memory: 3x32x32, ten classes. (A. "
-                "Krizhevsky, "
-                "\"Learning Multiple Layers of Features from Tiny Images\")",
+                "Krizhevsky, \"Learning Multiple Layers of Features from Tiny Images\")",
             .example = "kind: dataset\ntype: cifar10\npath: data/cifar-10-binary.tar.gz\n",
             .fields = &cifar10_fields(),
             .pixels = true,

@@ -156,12 +156,10 @@ void check_table(const FieldValues& fields, const DatasetSpec& spec, Diagnostics
     check_label_columns(fields, spec, diagnostics);
     check_ignored_columns(fields, spec, diagnostics);
     if (fields.text("decimal") == "comma" && fields.text("separator") == "comma")
-        diagnostics
-            .error(Code::conflicting_fields, span_or(fields.spans, "decimal", spec.span),
-                   "a comma stands before fractions and between columns of dataset")
-            .help =
-            "tables with decimal commas have semicolons or tabs between columns: "
-            "`separator: semicolon`";
+        diagnostics.error(Code::conflicting_fields, span_or(fields.spans, "decimal", spec.span),
+                          "a comma stands before fractions and between columns of dataset",
+                          "tables with decimal commas have semicolons or tabs between columns: "
+                          "`separator: semicolon`");
 }
 
 void settle_csv(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {

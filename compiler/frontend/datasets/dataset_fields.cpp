@@ -67,11 +67,10 @@ Field classes(std::string_view doc) {
 }
 
 Field train_folder() {
-    return split_folder(
-        "train_folder",
-        "the folder in `path` that has the training samples, `.` for `path` itself: `train`, or, "
-        "with `test_share`, `.`",
-        mathematics("the network is trained on other samples"));
+    return split_folder("train_folder",
+                        "the folder in `path` that has the training samples, `.` for `path` "
+                        "itself: `train`, or, with `test_share`, `.`",
+                        mathematics("the network is trained on other samples"));
 }
 
 Field test_folder() {
@@ -82,12 +81,11 @@ Field test_folder() {
 }
 
 Field validation_folder() {
-    return split_folder(
-        "validation_folder",
-        "the folder in `path` that has samples of validation, such as `val`; without it, they are "
-        "a part of the training samples (`validation_split`), or those of the test "
-        "(`test_as_validation`)",
-        mathematics(kWatched));
+    return split_folder("validation_folder",
+                        "the folder in `path` that has samples of validation, such as `val`; "
+                        "without it, they are a part of the training samples (`validation_split`), "
+                        "or those of the test (`test_as_validation`)",
+                        mathematics(kWatched));
 }
 
 Field test_share() {

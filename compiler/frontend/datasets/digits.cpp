@@ -25,8 +25,7 @@ ComponentInfo digits_type() {
     return {.name = "digits",
             .doc =
                 "Images of the ten digits, 1x28x28, drawn by the program itself from a seed: "
-                "nothing is "
-                "read or downloaded.",
+                "nothing is read or downloaded.",
             .example = "kind: dataset\ntype: digits\ntrain_samples: 5000\ntest_samples: 1000\n",
             .fields = &digits_fields(),
             .settle = settle_digits};

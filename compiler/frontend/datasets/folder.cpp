@@ -27,21 +27,18 @@ const FieldTable& folder_fields() {
 }  // namespace
 
 ComponentInfo folder_type() {
-    return {
-        .name = "folder",
-        .doc =
-            "Images in folders, one for each class: train/CLASS/IMAGE and test/CLASS/IMAGE, or "
-            "CLASS/IMAGE with `test_share`. JPEG and PNG, told by their content; gray images "
-            "become "
-            "colours or the reverse, as `shape` asks; transparency is ignored, JPEGs are turned "
-            "as "
-            "their EXIF says.",
-        .example =
-            "kind: dataset\ntype: folder\npath: data/flowers\nshape: [3, 64, 64]\nclasses: 5\n"
-            "train_samples: 3000\ntest_samples: 670\n",
-        .fields = &folder_fields(),
-        .pixels = true,
-        .settle = settle_images};
+    return {.name = "folder",
+            .doc =
+                "Images in folders, one for each class: train/CLASS/IMAGE and test/CLASS/IMAGE, or "
+                "CLASS/IMAGE with `test_share`. JPEG and PNG, told by their content; gray images "
+                "become colours or the reverse, as `shape` asks; transparency is ignored, JPEGs "
+                "are turned as their EXIF says.",
+            .example =
+                "kind: dataset\ntype: folder\npath: data/flowers\nshape: [3, 64, 64]\nclasses: 5\n"
+                "train_samples: 3000\ntest_samples: 670\n",
+            .fields = &folder_fields(),
+            .pixels = true,
+            .settle = settle_images};
 }
 
 }  // namespace dtnn::compiler

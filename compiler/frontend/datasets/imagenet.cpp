@@ -28,18 +28,16 @@ const FieldTable& imagenet_fields() {
 }  // namespace
 
 ComponentInfo imagenet_type() {
-    return {
-        .name = "imagenet",
-        .doc =
-            "ImageNet (ILSVRC2012): class folders, the original tar files, or PyDTNN's npz "
-            "shards. "
-            "Classes are numbered in the order of their synsets' names. (O. Russakovsky et al., "
-            "\"ImageNet Large Scale Visual Recognition Challenge\")",
-        .example = "kind: dataset\ntype: imagenet\npath: data/imagenet\nshape: [3, 224, 224]\n",
-        .fields = &imagenet_fields(),
-        .pixels = true,
-        .settle = settle_images,
-        .usual_side = 224};
+    return {.name = "imagenet",
+            .doc =
+                "ImageNet (ILSVRC2012): class folders, the original tar files, or PyDTNN's npz "
+                "shards. Classes are numbered in the order of their synsets' names. (O. "
+                "Russakovsky et al., \"ImageNet Large Scale Visual Recognition Challenge\")",
+            .example = "kind: dataset\ntype: imagenet\npath: data/imagenet\nshape: [3, 224, 224]\n",
+            .fields = &imagenet_fields(),
+            .pixels = true,
+            .settle = settle_images,
+            .usual_side = 224};
 }
 
 }  // namespace dtnn::compiler

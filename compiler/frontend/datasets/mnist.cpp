@@ -26,15 +26,14 @@ void settle_mnist(const FieldValues& fields, DatasetSpec& spec, Diagnostics& dia
 }  // namespace
 
 ComponentInfo mnist_type() {
-    return {
-        .name = "mnist",
-        .doc =
-            "The four IDX files of MNIST, or of a dataset in its form, raw or gzip: 1x28x28, ten "
-            "classes.",
-        .example = "kind: dataset\ntype: mnist\npath: data/mnist\n",
-        .fields = &mnist_fields(),
-        .pixels = true,
-        .settle = settle_mnist};
+    return {.name = "mnist",
+            .doc =
+                "The four IDX files of MNIST, or of a dataset in its form, raw or gzip: 1x28x28, "
+                "ten classes.",
+            .example = "kind: dataset\ntype: mnist\npath: data/mnist\n",
+            .fields = &mnist_fields(),
+            .pixels = true,
+            .settle = settle_mnist};
 }
 
 }  // namespace dtnn::compiler

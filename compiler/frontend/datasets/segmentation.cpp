@@ -46,20 +46,18 @@ void settle_segmentation(const FieldValues& fields, DatasetSpec& spec, Diagnosti
 }  // namespace
 
 ComponentInfo segmentation_type() {
-    return {.name = "segmentation",
-            .doc =
-                "Images, and for each of them a mask: a PNG whose pixels are the classes of "
-                "the image's, "
-                "by index of a palette or by gray value. Transforms and augmentations move "
-                "both alike; "
-                "what they fill in is of class 0.",
-            .example =
-                "kind: dataset\ntype: segmentation\npath: data/leaves\nshape: [3, 64, "
-                "64]\nclasses: 2\n"
-                "mask_values: [0, 255]\ntrain_samples: 300\ntest_samples: 70\n",
-            .fields = &segmentation_fields(),
-            .pixels = true,
-            .settle = settle_segmentation};
+    return {
+        .name = "segmentation",
+        .doc =
+            "Images, and for each of them a mask: a PNG whose pixels are the classes of the "
+            "image's, by index of a palette or by gray value. Transforms and augmentations move "
+            "both alike; what they fill in is of class 0.",
+        .example =
+            "kind: dataset\ntype: segmentation\npath: data/leaves\nshape: [3, 64, 64]\nclasses: 2\n"
+            "mask_values: [0, 255]\ntrain_samples: 300\ntest_samples: 70\n",
+        .fields = &segmentation_fields(),
+        .pixels = true,
+        .settle = settle_segmentation};
 }
 
 }  // namespace dtnn::compiler

@@ -28,14 +28,13 @@ void settle_synthetic(const FieldValues& fields, DatasetSpec& spec, Diagnostics&
 }  // namespace
 
 ComponentInfo synthetic_type() {
-    return {
-        .name = "synthetic",
-        .doc =
-            "Random samples of any shape, with classes for samples or for pixels: to measure speed "
-            "and to try models without data.",
-        .example = "kind: dataset\ntype: synthetic\nshape: [3, 224, 224]\nclasses: 1000\n",
-        .fields = &synthetic_fields(),
-        .settle = settle_synthetic};
+    return {.name = "synthetic",
+            .doc =
+                "Random samples of any shape, with classes for samples or for pixels: to measure "
+                "speed and to try models without data.",
+            .example = "kind: dataset\ntype: synthetic\nshape: [3, 224, 224]\nclasses: 1000\n",
+            .fields = &synthetic_fields(),
+            .settle = settle_synthetic};
 }
 
 }  // namespace dtnn::compiler

@@ -21,7 +21,7 @@ constexpr const char* kFormHelp =
     "kernel: 3}, relu]}`";
 
 void bad_block(Diagnostics& diagnostics, const Span& span, std::string text, std::string help) {
-    diagnostics.error(Code::bad_block, span, std::move(text)).help = std::move(help);
+    diagnostics.error(Code::bad_block, span, std::move(text), std::move(help));
 }
 
 /// Null after a diagnostic about the type.
@@ -77,11 +77,10 @@ void Blocks::read_all(const SourceNode& declared, bool operators, Diagnostics& d
         else if (known)
             refuse("an operator of this model");
         else if (!is_variable_name(entry.key))
-            diagnostics.error(
-                Code::bad_name, entry.key_span,
-                fmt::format("the {}'s name is `{}`; it must be a letter, then letters, digits "
-                            "and `_`, and no word of expressions",
-                            kind, entry.key));
+            diagnostics.error(Code::bad_name, entry.key_span,
+                              fmt::format("the {}'s name is `{}`; it must be a letter, then "
+                                          "letters, digits and `_`, and no word of expressions",
+                                          kind, entry.key));
         else
             read(entry, operators, diagnostics);
     }
@@ -124,11 +123,10 @@ void Blocks::read(const SourceEntry& entry, bool is_operator, Diagnostics& diagn
             if (layers->is_list())
                 block.layers = layers;
             else
-                diagnostics
-                    .error(Code::wrong_type, layers->span,
-                           fmt::format("`layers` of {} is {}; it must be a list", what,
-                                       describe(*layers)))
-                    .help = "begin every layer with `- `";
+                diagnostics.error(
+                    Code::wrong_type, layers->span,
+                    fmt::format("`layers` of {} is {}; it must be a list", what, describe(*layers)),
+                    "begin every layer with `- `");
         }
     }
     for (const BlockParameter& parameter : block.parameters) {
@@ -191,11 +189,10 @@ void read_block_parameters(const SourceNode& map, const std::string& what, Block
         for (const char* bound : {"minimum", "maximum"}) {
             if (!values.values.contains(bound)) continue;
             if (!type || !type->is_number) {
-                diagnostics
-                    .error(Code::misplaced_field, values.spans.at(bound),
-                           fmt::format("`{}` of {} belongs to numbers; this one is {}", bound,
-                                       whose, values.text("type")))
-                    .help = "remove it";
+                diagnostics.error(Code::misplaced_field, values.spans.at(bound),
+                                  fmt::format("`{}` of {} belongs to numbers; this one is {}",
+                                              bound, whose, values.text("type")),
+                                  "remove it");
                 continue;
             }
             (bound[1] == 'i' ? parameter.field.minimum : parameter.field.maximum) =
@@ -223,10 +220,10 @@ void Blocks::break_cycles(Diagnostics& diagnostics) {
             std::string circle;
             for (auto at = begin; at != path.end(); ++at)
                 circle += fmt::format("`{}` uses ", *at);
-            diagnostics
-                .error(Code::block_cycle, blocks_.at(*begin).span,
-                       fmt::format("blocks use each other in a circle: {}`{}`", circle, name))
-                .help = "a block's layers must come to an end; `repeat` does a thing many times";
+            diagnostics.error(
+                Code::block_cycle, blocks_.at(*begin).span,
+                fmt::format("blocks use each other in a circle: {}`{}`", circle, name),
+                "a block's layers must come to an end; `repeat` does a thing many times");
             for (auto at = begin; at != path.end(); ++at)
                 blocks_.at(*at).layers = nullptr;
             return 0;

@@ -301,11 +301,11 @@ class GraphBuilder {
         }
         if (last == groups.size()) return;
         const auto span = job_.training.spans.find(fmt::format("groups[{}].frozen", last));
-        diagnostics_
-            .error(Code::nothing_trains,
-                   span == job_.training.spans.end() ? job_.training.span : span->second,
-                   "the groups freeze every parameter of the model; nothing is left to train")
-            .help = "take the parameters that should learn out of the groups with `frozen`";
+        diagnostics_.error(
+            Code::nothing_trains,
+            span == job_.training.spans.end() ? job_.training.span : span->second,
+            "the groups freeze every parameter of the model; nothing is left to train",
+            "take the parameters that should learn out of the groups with `frozen`");
     }
 
     const JobSpec& job_;

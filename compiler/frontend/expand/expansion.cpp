@@ -157,11 +157,10 @@ class Expander {
                 sources.push_back(list(branch, previous, environment, scope));
                 continue;
             }
-            diagnostics_
-                .error(Code::bad_layer, branch.span,
-                       fmt::format("a branch of {} is {}; it must be a list of layers", entry.type,
-                                   describe(branch)))
-                .help = "put the branch in brackets; `[]` is identity";
+            diagnostics_.error(Code::bad_layer, branch.span,
+                               fmt::format("a branch of {} is {}; it must be a list of layers",
+                                           entry.type, describe(branch)),
+                               "put the branch in brackets; `[]` is identity");
             sources.push_back(kUnknownSource);
         }
     }
@@ -190,11 +189,11 @@ class Expander {
         const std::string path = name_of(entry, head, scope);
         const Span& place = head.name ? head.name->span : entry.span;
         if (std::find(stack_.begin(), stack_.end(), entry.block) != stack_.end()) {
-            diagnostics_
-                .error(Code::block_cycle, entry.span,
-                       fmt::format("blocks use each other in a circle: `{}` is used inside itself",
-                                   entry.type))
-                .help = "a block's layers must come to an end; `repeat` does a thing many times";
+            diagnostics_.error(
+                Code::block_cycle, entry.span,
+                fmt::format("blocks use each other in a circle: `{}` is used inside itself",
+                            entry.type),
+                "a block's layers must come to an end; `repeat` does a thing many times");
             incomplete_ = true;
         }
         if (!names_.check_length(path, place)) {
@@ -328,11 +327,10 @@ class Expander {
         if (!field) return nullptr;
         if (field->value.is_list()) return &field->value;
         incomplete_ = true;
-        diagnostics_
-            .error(Code::wrong_type, field->value.span,
-                   fmt::format("`{}` of {} is {}; it must be a list of layers", key, entry.type,
-                               describe(field->value)))
-            .help = "put the layers in brackets, or begin every one with `- `";
+        diagnostics_.error(Code::wrong_type, field->value.span,
+                           fmt::format("`{}` of {} is {}; it must be a list of layers", key,
+                                       entry.type, describe(field->value)),
+                           "put the layers in brackets, or begin every one with `- `");
         return nullptr;
     }
 
@@ -392,11 +390,10 @@ class Expander {
         if (!entry.branches) {
             sources = resolve(reading.head, previous, scope);
         } else if (!reading.head.from.empty()) {
-            diagnostics_
-                .error(Code::operand_count, reading.head.from[0].span,
-                       fmt::format("{} has both `from` and branches; it takes one of them",
-                                   entry.type))
-                .help = "begin the branch with a layer that has `from`";
+            diagnostics_.error(
+                Code::operand_count, reading.head.from[0].span,
+                fmt::format("{} has both `from` and branches; it takes one of them", entry.type),
+                "begin the branch with a layer that has `from`");
         }
         const SampleShape input =
             entry.branches || sources.empty() ? shape(previous) : shape(sources[0]);
@@ -456,20 +453,20 @@ class Expander {
                     fed[std::size_t(-1 - source)] = true;
         for (std::size_t i = 0; i < fed.size(); ++i)
             if (!fed[i] && !model_.inputs[i].name.empty() && !model_.layers.empty())
-                diagnostics_
-                    .error(Code::unused_layer, model_.inputs[i].span,
-                           fmt::format("no layer reads the input `{}`", model_.inputs[i].name))
-                    .help = "read it by `from`, or remove it";
+                diagnostics_.error(
+                    Code::unused_layer, model_.inputs[i].span,
+                    fmt::format("no layer reads the input `{}`", model_.inputs[i].name),
+                    "read it by `from`, or remove it");
         if (output >= 0) read[std::size_t(output)] = true;
         for (std::size_t i = 0; i < model_.layers.size(); ++i) {
             if (read[i]) continue;
             const LayerSpec& layer = model_.layers[i];
             const auto name = layer.spans.find("name");
-            diagnostics_
-                .error(Code::unused_layer, name == layer.spans.end() ? layer.span : name->second,
-                       fmt::format("no layer reads `{}`; only the last layer is the model's output",
-                                   layer.name))
-                .help = "read it by `from`, or remove it";
+            diagnostics_.error(
+                Code::unused_layer, name == layer.spans.end() ? layer.span : name->second,
+                fmt::format("no layer reads `{}`; only the last layer is the model's output",
+                            layer.name),
+                "read it by `from`, or remove it");
         }
     }
 

@@ -62,14 +62,11 @@ void add_control_fields(const LayerEntry& entry, UseFields& use, const Environme
             continue;
         }
         if (field.key == "times" && reads_shape(field.value, environment)) {
-            diagnostics
-                .error(
-                    Code::bad_repeat, field.value.span,
-                    "`times` of repeat depends on the shape of an input; the number of layers is "
-                    "known before any shape is")
-                .help =
-                "use parameters of the model or of the block; the condition of an `if` may "
-                "depend on shapes";
+            diagnostics.error(Code::bad_repeat, field.value.span,
+                              "`times` of repeat depends on the shape of an input; the number of "
+                              "layers is known before any shape is",
+                              "use parameters of the model or of the block; the condition of an "
+                              "`if` may depend on shapes");
             use.given.insert(field.key);
             continue;
         }
@@ -85,11 +82,10 @@ RepeatHead read_repeat(const LayerEntry& entry, const UseFields& use, Diagnostic
     if (values.values.contains("times")) head.times = values.integer("times");
     if (values.values.contains("index")) head.index = values.text("index");
     if (!is_variable_name(head.index))
-        diagnostics.error(
-            Code::bad_name, values.spans.at("index"),
-            fmt::format("the index of the repeat is named `{}`; it must be a letter, then letters, "
-                        "digits and `_`, and no word of expressions",
-                        head.index));
+        diagnostics.error(Code::bad_name, values.spans.at("index"),
+                          fmt::format("the index of the repeat is named `{}`; it must be a letter, "
+                                      "then letters, digits and `_`, and no word of expressions",
+                                      head.index));
     return head;
 }
 
@@ -248,10 +244,9 @@ bool check_layer_count(const SourceNode& list, const ModelLanguage& language,
         Code::too_many_layers, span,
         layers ? fmt::format("the model has {}{} layers; it may have {}", more, total.layers,
                              kMaximumLayers)
-               : fmt::format(
-                     "expanding the model takes {}{} steps (repetitions, uses of blocks, layers "
-                     "and what they hold); it may take {}",
-                     more, std::max(total.steps, kMaximumSteps), kMaximumSteps));
+               : fmt::format("expanding the model takes {}{} steps (repetitions, uses of blocks, "
+                             "layers and what they hold); it may take {}",
+                             more, std::max(total.steps, kMaximumSteps), kMaximumSteps));
     if (alone)
         error.help =
             fmt::format("{} of them are made here", layers ? largest.layers : largest.steps);

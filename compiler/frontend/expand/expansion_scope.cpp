@@ -59,13 +59,12 @@ void LayerNames::declare(const std::string& path, int index, const Span& span) {
 
 bool LayerNames::check_length(const std::string& path, const Span& span) {
     if (path.size() <= kMaximumNameBytes) return true;
-    diagnostics_
-        .error(Code::bad_name, span,
-               fmt::format("the layer's name `{}...` has {} characters, the blocks and repeats "
-                           "around it included; it may have {}",
-                           path.substr(0, path.find('/', 40)).substr(0, 40), path.size(),
-                           kMaximumNameBytes))
-        .help = "give it, and what is around it, shorter names";
+    diagnostics_.error(Code::bad_name, span,
+                       fmt::format("the layer's name `{}...` has {} characters, the blocks and "
+                                   "repeats around it included; it may have {}",
+                                   path.substr(0, path.find('/', 40)).substr(0, 40), path.size(),
+                                   kMaximumNameBytes),
+                       "give it, and what is around it, shorter names");
     return false;
 }
 

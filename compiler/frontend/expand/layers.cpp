@@ -27,9 +27,8 @@ constexpr const char* kShapeHelp = "write `- relu` or `- dense: {units: 10}`";
 
 void bad_layer(Diagnostics& diagnostics, const Span& span, const std::string& fact,
                const std::string& help) {
-    diagnostics
-        .error(Code::bad_layer, span, fact + "; a layer is a name, or one operator with its fields")
-        .help = help;
+    diagnostics.error(Code::bad_layer, span,
+                      fact + "; a layer is a name, or one operator with its fields", help);
 }
 
 const FieldTable* table_of(std::string_view type, const Blocks& blocks) {
@@ -136,10 +135,9 @@ std::optional<LayerEntry> read_entry(const SourceNode& item, const Blocks& block
         // In a block that is used often it is said once.
         const bool worth = !diagnostics.was_said(Code::unknown_operator, entry.span) &&
                            worth_suggesting(diagnostics, blocks.size());
-        diagnostics
-            .error(Code::unknown_operator, entry.span,
-                   fmt::format("`{}` is not an operator for layers or a block", entry.type))
-            .help = worth ? suggest_type(entry.type, blocks) : std::string();
+        diagnostics.error(Code::unknown_operator, entry.span,
+                          fmt::format("`{}` is not an operator for layers or a block", entry.type),
+                          worth ? suggest_type(entry.type, blocks) : std::string());
         return std::nullopt;
     }
     if (entry.block && entry.block->is_loss) {

@@ -9,11 +9,11 @@ namespace dtnn::compiler {
 FormulaValue scalar_value(const SourceNode& node, const std::string& what,
                           Diagnostics& diagnostics) {
     const auto refuse = [&](const std::string& help) {
-        diagnostics
-            .error(Code::wrong_type, node.span,
-                   fmt::format("{} is {}; it must be an integer, a number, true or false, or text",
-                               what, describe(node)))
-            .help = help;
+        diagnostics.error(
+            Code::wrong_type, node.span,
+            fmt::format("{} is {}; it must be an integer, a number, true or false, or text", what,
+                        describe(node)),
+            help);
         return FormulaValue(Unknown{});
     };
     if (const SourceEntry* fallback = node.find("default"); fallback && fallback->value.is_scalar())
@@ -48,11 +48,10 @@ ModelLanguage::ModelLanguage(const SourceNode* parameters, const SourceNode* def
 
 void ModelLanguage::read_parameters(const SourceNode& map, Diagnostics& diagnostics) {
     if (!map.is_map()) {
-        diagnostics
-            .error(Code::wrong_type, map.span,
-                   fmt::format("`parameters` of model is {}; it must be a map of names",
-                               describe(map)))
-            .help = "such as `parameters: {depth: 18, width: 1.0}`";
+        diagnostics.error(
+            Code::wrong_type, map.span,
+            fmt::format("`parameters` of model is {}; it must be a map of names", describe(map)),
+            "such as `parameters: {depth: 18, width: 1.0}`");
         return;
     }
     for (const SourceEntry& entry : map.entries) {
@@ -80,25 +79,23 @@ void ModelLanguage::read_parameters(const SourceNode& map, Diagnostics& diagnost
 
 void ModelLanguage::read_defaults(const SourceNode& map, Diagnostics& diagnostics) {
     if (!map.is_map()) {
-        diagnostics
-            .error(
-                Code::wrong_type, map.span,
-                fmt::format("`defaults` of model is {}; it must be a map from types of layers to "
-                            "fields",
-                            describe(map)))
-            .help = "such as `defaults: {conv2d: {bias: false}}`";
+        diagnostics.error(
+            Code::wrong_type, map.span,
+            fmt::format("`defaults` of model is {}; it must be a map from types of layers to "
+                        "fields",
+                        describe(map)),
+            "such as `defaults: {conv2d: {bias: false}}`");
         return;
     }
     for (const SourceEntry& entry : map.entries) {
         const OpDef* op = find_op(entry.key);
         const Block* block = blocks_.find(entry.key);
         if (!block && !(op && op->layer)) {
-            diagnostics
-                .error(Code::unknown_operator, entry.key_span,
-                       fmt::format("`{}` is not an operator for layers or a block", entry.key))
-                .help = worth_suggesting(diagnostics, blocks_.size())
-                            ? suggest_type(entry.key, blocks_)
-                            : std::string();
+            diagnostics.error(
+                Code::unknown_operator, entry.key_span,
+                fmt::format("`{}` is not an operator for layers or a block", entry.key),
+                worth_suggesting(diagnostics, blocks_.size()) ? suggest_type(entry.key, blocks_)
+                                                              : std::string());
             continue;
         }
         if (entry.value.is_null()) continue;

@@ -34,25 +34,23 @@ void check_parameters(const Block& block, const std::string& what, const SourceN
         const Span& span = map.find(parameter.name)->key_span;
         const FieldType type = parameter.field.type;
         if (parameter.trained && type != FieldType::real)
-            diagnostics
-                .error(Code::wrong_type, span,
-                       fmt::format("the parameter {} of {} is trained; only real ones are",
-                                   parameter.name, what))
-                .help = "give it the type real, or leave `trainable` out";
+            diagnostics.error(Code::wrong_type, span,
+                              fmt::format("the parameter {} of {} is trained; only real ones are",
+                                          parameter.name, what),
+                              "give it the type real, or leave `trainable` out");
         const std::vector<std::string> words = expression_words();
         const std::vector<std::string> inputs = inputs_of(block);
         const auto among = [&](const std::vector<std::string>& names) {
             return std::find(names.begin(), names.end(), parameter.name) != names.end();
         };
         if (among(inputs) || among(words))
-            diagnostics
-                .error(Code::bad_name, span,
-                       fmt::format("a parameter of {} is named `{}`, which is {}", what,
-                                   parameter.name,
-                                   among(words)    ? "a word of formulas"
-                                   : block.is_loss ? "one of those of every loss"
-                                                   : "its input"))
-                .help = "choose another name";
+            diagnostics.error(
+                Code::bad_name, span,
+                fmt::format("a parameter of {} is named `{}`, which is {}", what, parameter.name,
+                            among(words)    ? "a word of formulas"
+                            : block.is_loss ? "one of those of every loss"
+                                            : "its input"),
+                "choose another name");
     }
 }
 
@@ -105,19 +103,17 @@ void read_operator(const SourceEntry& entry, Block& block, Diagnostics& diagnost
     for (std::size_t i = 0; i < block.parameters.size(); ++i) {
         if (reads(*block.forward, int(i + inputs))) continue;
         const BlockParameter& parameter = block.parameters[i];
-        diagnostics
-            .error(
-                Code::misplaced_field, values.node("parameters")->find(parameter.name)->key_span,
-                fmt::format("`forward` of {} does not read the parameter {}", what, parameter.name))
-            .help = "remove it, or use it in the formula";
+        diagnostics.error(
+            Code::misplaced_field, values.node("parameters")->find(parameter.name)->key_span,
+            fmt::format("`forward` of {} does not read the parameter {}", what, parameter.name),
+            "remove it, or use it in the formula");
     }
     if (!reads(*block.forward, 0))
-        diagnostics
-            .error(Code::elementwise_syntax, block.forward_span,
-                   fmt::format("`forward` of {} does not read {}", what,
-                               block.is_loss ? "p: nothing would be learnt" : "x"))
-            .help =
-            block.is_loss ? "p is a prediction, t its target" : "x is what the operator reads";
+        diagnostics.error(
+            Code::elementwise_syntax, block.forward_span,
+            fmt::format("`forward` of {} does not read {}", what,
+                        block.is_loss ? "p: nothing would be learnt" : "x"),
+            block.is_loss ? "p is a prediction, t its target" : "x is what the operator reads");
 }
 
 std::vector<FormulaSpec::Name> loss_inputs() {

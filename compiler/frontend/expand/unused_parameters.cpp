@@ -33,14 +33,13 @@ void refuse(const SourceEntry& parameter, const std::string& whose, const Source
         std::erase(others, parameter.key);
         near = did_you_mean(parameter.key, others);
     }
-    diagnostics
-        .error(Code::unused_parameter, parameter.key_span,
-               fmt::format("no expression reads the parameter `{}` of {}, so that its value "
-                           "changes nothing",
-                           parameter.key, whose))
-        .help =
+    diagnostics.error(
+        Code::unused_parameter, parameter.key_span,
+        fmt::format("no expression reads the parameter `{}` of {}, so that its value "
+                    "changes nothing",
+                    parameter.key, whose),
         near ? fmt::format("did you mean `{}`?", *near)
-             : fmt::format("write \"${{{}}}\" where it counts, or leave it out", parameter.key);
+             : fmt::format("write \"${{{}}}\" where it counts, or leave it out", parameter.key));
 }
 
 bool is_setting(const Span& span) {

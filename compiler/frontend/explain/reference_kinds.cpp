@@ -41,9 +41,9 @@ std::string model_sections() {
     for (const LanguageWord& word : language_words())
         text += word_section(word);
     constexpr const char* limits =
-        "\n## Limits\n\nA model becomes at most {} layers in at most {} steps (layers, "
-        "repetitions and uses of blocks; many or long values count more), which are counted before "
-        "any of them is made. An expression has at most {} bytes and {} levels.\n";
+        "\n## Limits\n\nA model becomes at most {} layers in at most {} steps (layers, repetitions "
+        "and uses of blocks; many or long values count more), which are counted before any of them "
+        "is made. An expression has at most {} bytes and {} levels.\n";
     return text + fmt::format(limits, kMaximumLayers, kMaximumSteps, kMaximumFormulaBytes,
                               kMaximumFormulaDepth);
 }
@@ -110,8 +110,7 @@ std::string job_sections() {
     return "\n## `kernels`\n\n" + fields_markdown(kernel_wish_table(), kInitializersPage) +
            "\nKernels by measurement: [tuning](../../tuning.md).\n\n## `parallel`\n\n" +
            fields_markdown(parallel_table(), kInitializersPage) +
-           "\nHow ranks share a training: [parallel](../../parallel.md).\n\n### "
-           "`synchronise`\n\n" +
+           "\nHow ranks share a training: [parallel](../../parallel.md).\n\n### `synchronise`\n\n" +
            fields_markdown(synchronise_table(), kInitializersPage) +
            "\nRanks that move weights of their own: [local "
            "steps](../../parallel.md#local-steps).\n";

@@ -18,8 +18,7 @@ namespace {
 std::string inputs_text(const OpDef& op) {
     return fmt::format(
         "\n## Inputs\n\nIt reads {} or more values: the layers that `from` names, or the results "
-        "of "
-        "[branches](../kinds/model.md#branches), which are its value (`{}: [[...], [...]]`) or "
+        "of [branches](../kinds/model.md#branches), which are its value (`{}: [[...], [...]]`) or "
         "its field `branches`. Branches are lists of layers that all read the layer before; an "
         "empty one is that layer itself.\n",
         op.min_inputs == 1 ? "one" : "two", op.name);
@@ -38,8 +37,7 @@ std::string first_values(const OpDef& op, const Parameter& parameter) {
 std::string weights_text(const OpDef& op, const OperatorExample& example) {
     std::string text =
         "\n## Weights\n\n| name | trained | first values | shape in the example | numbers "
-        "|\n|---|---|---|---|---|"
-        "\n";
+        "|\n|---|---|---|---|---|\n";
     for (const Parameter& parameter : example.graph.parameters) {
         if (parameter.layer != example.layer) continue;
         text += fmt::format("| `{}` | {} | {} | {} | {} |\n", parameter.role,
@@ -78,8 +76,8 @@ ReferencePage operator_page(const OpDef& op, const DescribeTraining& training) {
     if (!op.parameters.empty()) page.text += weights_text(op, example);
     if (!op.expression.empty())
         page.text += fmt::format(
-            "\n## Arithmetic\n\nWith the default fields, for every element, in [postfix]"
-            "(../../operators.md#expressions): `{}`\n",
+            "\n## Arithmetic\n\nWith the default fields, for every element, in "
+            "[postfix](../../operators.md#expressions): `{}`\n",
             op.expression);
     page.text += "\n## Example\n\n" + example_text(op, example);
     if (training) page.text += "\n## In training\n\n" + training(op, example);

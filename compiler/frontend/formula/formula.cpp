@@ -47,8 +47,8 @@ Span span_inside(const SourceNode& scalar, std::size_t begin, std::size_t end) {
 
 void report(const FormulaText::Mistake& mistake, const SourceNode& scalar,
             Diagnostics& diagnostics) {
-    diagnostics.error(mistake.code, span_inside(scalar, mistake.begin, mistake.end), mistake.text)
-        .help = mistake.help;
+    diagnostics.error(mistake.code, span_inside(scalar, mistake.begin, mistake.end), mistake.text,
+                      mistake.help);
 }
 
 bool is_number(const FormulaValue& value) {
@@ -404,11 +404,10 @@ std::optional<FormulaValue> evaluate_value(const SourceNode& scalar, const Names
         } else if (const auto* words = std::get_if<std::string>(&*value)) {
             text += *words;
         } else {
-            diagnostics
-                .error(Code::expression_type, span_inside(scalar, part.begin, part.end),
-                       fmt::format("{} inside a text; a text takes integers and texts",
-                                   type_text(*value)))
-                .help = "a value that is one `${...}` as a whole keeps its type";
+            diagnostics.error(
+                Code::expression_type, span_inside(scalar, part.begin, part.end),
+                fmt::format("{} inside a text; a text takes integers and texts", type_text(*value)),
+                "a value that is one `${...}` as a whole keeps its type");
             sound = false;
         }
     }

@@ -34,12 +34,12 @@ void sigmoid_for_classes(const LintSubject& subject, LintVoice& voice) {
     if (!loss || !is_of_distributions(*loss) || !gives_separate_probabilities(end) ||
         subject.dataset().target().kind != plan::LabelKind::classes)
         return;
-    Diagnostic& warning = voice.say(
-        end.span,
-        fmt::format("the model ends in `{}`, which gives each class a probability of its own, but "
-                    "`{}` takes probabilities that sum to 1",
-                    end.type, subject.training().loss),
-        "end the model with `- softmax`, or choose `loss: binary_cross_entropy`");
+    Diagnostic& warning =
+        voice.say(end.span,
+                  fmt::format("the model ends in `{}`, which gives each class a probability of its "
+                              "own, but `{}` takes probabilities that sum to 1",
+                              end.type, subject.training().loss),
+                  "end the model with `- softmax`, or choose `loss: binary_cross_entropy`");
     note_loss(subject, warning);
 }
 
@@ -80,13 +80,13 @@ void bounded_regression(const LintSubject& subject, LintVoice& voice) {
     }
     if (loss->takes != plan::Prediction::scores || dataset.target().kind != plan::LabelKind::values)
         return;
-    Diagnostic& warning =
-        voice.say(end.span,
-                  fmt::format("the model ends in `{}`, whose numbers are {}; targets beyond that "
-                              "are never reached",
-                              end.type, range_text(*op(end.type).range)),
-                  fmt::format("leave out the {}, unless all targets are {}", end.type,
-                              range_text(*op(end.type).range)));
+    Diagnostic& warning = voice.say(
+        end.span,
+        fmt::format(
+            "the model ends in `{}`, whose numbers are {}; targets beyond that are never reached",
+            end.type, range_text(*op(end.type).range)),
+        fmt::format("leave out the {}, unless all targets are {}", end.type,
+                    range_text(*op(end.type).range)));
     note_loss(subject, warning);
 }
 
@@ -105,14 +105,13 @@ void batch_norm_of_one(const LintSubject& subject, LintVoice& voice) {
         const Span span = subject.of_training("batch_size");
         Diagnostic& warning = voice.say(
             span,
-            batch == 1
-                ? fmt::format("a batch has one sample, and `{}` one number for each channel: its "
-                              "deviation is 0, and so is what comes out",
-                              layer.name)
-                : fmt::format("the last batch of an epoch has one sample ({} samples in batches "
-                              "of {}), and `{}` one number for each channel: its deviation is 0, "
-                              "and so is what comes out",
-                              samples_of_epoch(subject.job()), batch, layer.name),
+            batch == 1 ? fmt::format("a batch has one sample, and `{}` one number for each "
+                                     "channel: its deviation is 0, and so is what comes out",
+                                     layer.name)
+                       : fmt::format("the last batch of an epoch has one sample ({} samples in "
+                                     "batches of {}), and `{}` one number for each channel: its "
+                                     "deviation is 0, and so is what comes out",
+                                     samples_of_epoch(subject.job()), batch, layer.name),
             batch == 1 ? "make the batches larger, or normalise with `layer_norm`"
                        : "choose another batch size");
         warning.notes.push_back({layer.span, fmt::format("`{}` is here", layer.name)});
@@ -145,13 +144,12 @@ void slow_average(const LintSubject& subject, LintVoice& voice) {
     // The part of the first weights that is left after t updates is the decay to the power of t.
     const double left = std::pow(decay, double(updates));
     if (left < 0.05) return;
-    voice.say(
-        subject.of_training("average.decay"),
-        fmt::format("after all {} updates of the training the average still holds {:.0f} % of "
-                    "the first, untrained weights",
-                    updates, left * 100),
-        fmt::format("make `decay` smaller: {:.3g} leaves 1 %",
-                    std::pow(0.01, 1 / double(updates))));
+    voice.say(subject.of_training("average.decay"),
+              fmt::format("after all {} updates of the training the average still holds {:.0f} % "
+                          "of the first, untrained weights",
+                          updates, left * 100),
+              fmt::format("make `decay` smaller: {:.3g} leaves 1 %",
+                          std::pow(0.01, 1 / double(updates))));
 }
 
 constexpr std::array kJobRules = {

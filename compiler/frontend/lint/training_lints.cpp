@@ -98,10 +98,9 @@ void patience_behind_end(const LintSubject& subject, LintVoice& voice) {
         if (one.integer("patience") < epochs) continue;
         Diagnostic& warning = voice.say(
             one.span("patience"),
-            fmt::format("{} waits for {} without improvement, but the training has {}: it never "
-                        "acts",
-                        one.schedule.type, epochs_text(one.integer("patience")),
-                        epochs_text(epochs)),
+            fmt::format(
+                "{} waits for {} without improvement, but the training has {}: it never acts",
+                one.schedule.type, epochs_text(one.integer("patience")), epochs_text(epochs)),
             fmt::format("make `patience` smaller, or leave {} out", one.schedule.type));
         note_epochs(subject, warning);
     }
@@ -124,8 +123,8 @@ void checkpoint_never(const LintSubject& subject, LintVoice& voice) {
               rule.every_epochs == 0
                   ? std::string("no checkpoint is written while the training runs: one that is "
                                 "killed begins again from the start")
-                  : fmt::format("a checkpoint is written every {} epochs, but the training has "
-                                "{}: one that is killed begins again from the start",
+                  : fmt::format("a checkpoint is written every {} epochs, but the training has {}: "
+                                "one that is killed begins again from the start",
                                 rule.every_epochs, epochs_text(training.epochs)),
               "write `checkpoint: {every_seconds: 600}`");
 }
@@ -156,9 +155,9 @@ void large_validation(const LintSubject& subject, LintVoice& voice) {
     if (split <= 0.5) return;
     voice.say(
         subject.of_training("validation_split"),
-        fmt::format("`validation_split` is {}: more samples are kept for validation than are "
-                    "trained on",
-                    split),
+        fmt::format(
+            "`validation_split` is {}: more samples are kept for validation than are trained on",
+            split),
         fmt::format("write `validation_split: {:.3g}` if the other part was meant", 1 - split));
 }
 

@@ -64,10 +64,8 @@ void fill_from_files(FieldValues& fields, const ComponentInfo& type, const FindD
         if (!fault->help.empty()) help = fmt::format("{}; or {}", fault->help, help);
     }
     fields.sound = false;
-    diagnostics
-        .error(Code::missing_field, spec.span,
-               fmt::format("dataset has no {}{}", names_text(wanted), fact))
-        .help = help;
+    diagnostics.error(Code::missing_field, spec.span,
+                      fmt::format("dataset has no {}{}", names_text(wanted), fact), help);
 }
 
 }  // namespace dtnn::compiler

@@ -15,11 +15,10 @@ namespace {
 
 std::nullopt_t wrong(const SourceNode& node, const Field& field, const std::string& what,
                      std::string_view wanted, Diagnostics& diagnostics, std::string help = "") {
-    diagnostics
-        .error(Code::wrong_type, node.span,
-               fmt::format("`{}` of {} is {}; it must be {}", field.name, what, describe(node),
-                           wanted))
-        .help = std::move(help);
+    diagnostics.error(
+        Code::wrong_type, node.span,
+        fmt::format("`{}` of {} is {}; it must be {}", field.name, what, describe(node), wanted),
+        std::move(help));
     return std::nullopt;
 }
 
@@ -50,13 +49,12 @@ std::optional<std::string> read_initializer(const SourceNode& node, const Field&
     if (!table) {
         const std::vector<std::string_view> choices = initializer_names();
         const std::vector<std::string> names(choices.begin(), choices.end());
-        diagnostics
-            .error(
-                Code::unknown_choice, span,
-                fmt::format("`{}` of {} is `{}`, which is no initializer", field.name, what, kind))
-            .help = worth_suggesting(diagnostics, names.size())
-                        ? suggest_word(kind, names, "the initializers")
-                        : std::string();
+        diagnostics.error(
+            Code::unknown_choice, span,
+            fmt::format("`{}` of {} is `{}`, which is no initializer", field.name, what, kind),
+            worth_suggesting(diagnostics, names.size())
+                ? suggest_word(kind, names, "the initializers")
+                : std::string());
         return std::nullopt;
     }
     const SourceNode none = make_map(span);
@@ -64,13 +62,12 @@ std::optional<std::string> read_initializer(const SourceNode& node, const Field&
     if (with_numbers && !node.entries[0].value.is_null()) numbers = &node.entries[0].value;
     const std::string whose = fmt::format("the initializer {}", kind);
     if (!numbers->is_map()) {
-        diagnostics
-            .error(
-                Code::wrong_type, numbers->span,
-                fmt::format("{} is given {}; it takes a map of numbers", whose, describe(*numbers)))
-            .help = table->empty()
-                        ? fmt::format("write `{}` alone", kind)
-                        : fmt::format("such as `{{{}: {{{}: 0.1}}}}`", kind, table->back().name);
+        diagnostics.error(
+            Code::wrong_type, numbers->span,
+            fmt::format("{} is given {}; it takes a map of numbers", whose, describe(*numbers)),
+            table->empty()
+                ? fmt::format("write `{}` alone", kind)
+                : fmt::format("such as `{{{}: {{{}: 0.1}}}}`", kind, table->back().name));
         return std::nullopt;
     }
     const FieldValues values = read_fields(*numbers, *table, {whose, span}, diagnostics);
@@ -103,10 +100,8 @@ std::optional<Expression> read_formula(const SourceNode& node, std::string_view 
     try {
         return parse_infix(node.text, names);
     } catch (const ExpressionError& error) {
-        diagnostics
-            .error(Code::elementwise_syntax, place_in(node, error.column() - 1),
-                   fmt::format("`{}` of {}: {}", field, what, error.reason()))
-            .help = error.help();
+        diagnostics.error(Code::elementwise_syntax, place_in(node, error.column() - 1),
+                          fmt::format("`{}` of {}: {}", field, what, error.reason()), error.help());
         return std::nullopt;
     }
 }

@@ -172,12 +172,12 @@ ResolvedSpec resolve_part(Composer& composer, Composer::Loaded loaded, const Loa
     const std::string kind(loaded.kind->name);
     spec.kind = loaded.kind->kind;
     if (spec.kind == SpecKind::operation || spec.kind == SpecKind::loss) {
-        diagnostics
-            .error(Code::wrong_kind, Span{{path, 1, 1}, 1},
-                   fmt::format("this is {}, whose formula stands as it is written; jobs, "
-                               "models, datasets, trainings and machines are resolved",
-                               with_article(kind)))
-            .help = fmt::format("resolve what takes it up; `dtnnc check {}` checks it", path);
+        diagnostics.error(
+            Code::wrong_kind, Span{{path, 1, 1}, 1},
+            fmt::format("this is {}, whose formula stands as it is written; jobs, "
+                        "models, datasets, trainings and machines are resolved",
+                        with_article(kind)),
+            fmt::format("resolve what takes it up; `dtnnc check {}` checks it", path));
         return spec;
     }
     const auto tree = composer.compose_part(std::move(loaded));

@@ -74,12 +74,11 @@ void check_spec_name(const FieldValues& fields, const std::string& what, Diagnos
     const std::string name = fields.text("name");
     if (span == fields.spans.end() || span->second.place.file.empty() || fits(name)) return;
     if (!fields.values.contains("name")) return;
-    Diagnostic& error = diagnostics.error(
-        Code::bad_name, span->second,
-        fmt::format(
-            "the name of the {} is `{}`; it must be at most 100 letters, digits, `_`, `-` and "
-            "`.`, beginning with a letter or digit",
-            what, name));
+    Diagnostic& error =
+        diagnostics.error(Code::bad_name, span->second,
+                          fmt::format("the name of the {} is `{}`; it must be at most 100 letters, "
+                                      "digits, `_`, `-` and `.`, beginning with a letter or digit",
+                                      what, name));
     std::string sound = name;
     std::replace(sound.begin(), sound.end(), ' ', '_');
     if (fits(sound)) error.help = fmt::format("such as `{}`", sound);
@@ -102,13 +101,12 @@ void check_sample_elements(const Dims& shape, const Span& span, const std::strin
 void check_sample_shape(const Dims& shape, const Span& span, const std::string& what,
                         Diagnostics& diagnostics) {
     if (shape.size() != 3) {
-        diagnostics
-            .error(Code::wrong_type, span,
-                   fmt::format("`shape` of {} has {} extents; it must be [channels, height, width]",
-                               what, shape.size()))
-            .help = shape.size() == 4
-                        ? leave_batch_out(shape)
-                        : "for samples without height and width write [features, 1, 1]";
+        diagnostics.error(
+            Code::wrong_type, span,
+            fmt::format("`shape` of {} has {} extents; it must be [channels, height, width]", what,
+                        shape.size()),
+            shape.size() == 4 ? leave_batch_out(shape)
+                              : "for samples without height and width write [features, 1, 1]");
         return;
     }
     check_sample_elements(shape, span, what, diagnostics);
@@ -141,12 +139,12 @@ Axes listed_axes(const SourceNode& node, Diagnostics& diagnostics) {
     for (const LocatedText& one : *texts) {
         AxisKind kind{};
         if (!parse_name(one.text, kind) || kind == AxisKind::batch) {
-            diagnostics
-                .error(Code::unknown_choice, one.span,
-                       fmt::format("`axes` of input has `{}`; an axis is one of channel, space, "
-                                   "step, feature",
-                                   one.text))
-                .help = "the batch is not counted";
+            diagnostics.error(
+                Code::unknown_choice, one.span,
+                fmt::format(
+                    "`axes` of input has `{}`; an axis is one of channel, space, step, feature",
+                    one.text),
+                "the batch is not counted");
             return {};
         }
         axes.push_back(kind);
@@ -163,7 +161,7 @@ Axes read_axes(const FieldValues& fields, const Dims& shape, Diagnostics& diagno
     Axes axes = listed_axes(*node, diagnostics);
     if (axes.empty() || shape.empty()) return {};
     const auto refuse = [&](const std::string& text, const char* help) {
-        diagnostics.error(Code::conflicting_fields, node->span, text).help = help;
+        diagnostics.error(Code::conflicting_fields, node->span, text, help);
         return Axes();
     };
     if (axes.size() != shape.size())
@@ -185,29 +183,28 @@ void check_values(const FieldValues& fields, const InputSpec& input, Diagnostics
     const bool integers = fields.text("dtype") == "i32";
     if (integers == fields.values.contains("values")) {
         if (integers && input.shape.size() != 1)
-            diagnostics
-                .error(Code::wrong_type, input.span,
-                       fmt::format("`shape` of input has {} extents; an input of integers has one",
-                                   input.shape.size()))
-                .help = "such as `{shape: [16], dtype: i32, values: 1000}`, 16 integers a sample";
+            diagnostics.error(
+                Code::wrong_type, input.span,
+                fmt::format("`shape` of input has {} extents; an input of integers has one",
+                            input.shape.size()),
+                "such as `{shape: [16], dtype: i32, values: 1000}`, 16 integers a sample");
         return;
     }
-    diagnostics
-        .error(Code::conflicting_fields,
-               span_or(fields.spans, integers ? "dtype" : "values", input.span),
-               integers ? "an input of integers has no `values`: how many they may have"
-                        : "`values` of input is of integers, and its elements are real numbers")
-        .help = integers ? "such as `values: 1000` for 0 to 999" : "add `dtype: i32`";
+    diagnostics.error(
+        Code::conflicting_fields, span_or(fields.spans, integers ? "dtype" : "values", input.span),
+        integers ? "an input of integers has no `values`: how many they may have"
+                 : "`values` of input is of integers, and its elements are real numbers",
+        integers ? "such as `values: 1000` for 0 to 999" : "add `dtype: i32`");
 }
 
 std::optional<InputSpec> read_input(const std::string& name, const SourceNode& tree,
                                     const ModelLanguage& language, Diagnostics& diagnostics) {
     if (!tree.is_map()) {
-        diagnostics
-            .error(Code::wrong_type, tree.span,
-                   fmt::format("`{}` of {} is {}; it must be a map", name.empty() ? "input" : name,
-                               name.empty() ? "model" : "inputs", describe(tree)))
-            .help = "such as `input: {shape: [1, 28, 28]}`";
+        diagnostics.error(
+            Code::wrong_type, tree.span,
+            fmt::format("`{}` of {} is {}; it must be a map", name.empty() ? "input" : name,
+                        name.empty() ? "model" : "inputs", describe(tree)),
+            "such as `input: {shape: [1, 28, 28]}`");
         return std::nullopt;
     }
     const auto known = evaluated(tree, InReach(language.parameters()), diagnostics);
@@ -242,20 +239,17 @@ void read_inputs(FieldValues& fields, const ModelLanguage& language, ModelSpec& 
     const SourceNode* inputs = fields.node("inputs");
     if (!inputs) return;
     if (fields.node("input")) {
-        diagnostics
-            .error(Code::conflicting_fields, span_or(fields.spans, "inputs", model.span),
-                   "the model has both `input` and `inputs`")
-            .help = "leave one of them out: `input` is one without a name";
+        diagnostics.error(Code::conflicting_fields, span_or(fields.spans, "inputs", model.span),
+                          "the model has both `input` and `inputs`",
+                          "leave one of them out: `input` is one without a name");
         return;
     }
     if (!inputs->is_map() || inputs->entries.empty()) {
-        diagnostics
-            .error(Code::wrong_type, inputs->span,
-                   fmt::format("`inputs` of model is {}; it must be a map of inputs",
-                               describe(*inputs)))
-            .help =
-            "such as `inputs: {image: {shape: [1, 28, 28]}}`; one without a name is "
-            "`input: {shape: [1, 28, 28]}`";
+        diagnostics.error(
+            Code::wrong_type, inputs->span,
+            fmt::format("`inputs` of model is {}; it must be a map of inputs", describe(*inputs)),
+            "such as `inputs: {image: {shape: [1, 28, 28]}}`; one without a name is `input: "
+            "{shape: [1, 28, 28]}`");
         return;
     }
     model.inputs.clear();
@@ -303,10 +297,10 @@ ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
     read_inputs(fields, language, model, diagnostics);
     if (const SourceNode* layers = fields.node("layers")) {
         if (!layers->is_list()) {
-            diagnostics
-                .error(Code::wrong_type, layers->span,
-                       fmt::format("`layers` of model is {}; it must be a list", describe(*layers)))
-                .help = "begin every layer with `- `";
+            diagnostics.error(
+                Code::wrong_type, layers->span,
+                fmt::format("`layers` of model is {}; it must be a list", describe(*layers)),
+                "begin every layer with `- `");
         } else if (layers->items.empty()) {
             diagnostics.error(Code::out_of_range, layers->span,
                               "`layers` of model is empty; there must be a layer");

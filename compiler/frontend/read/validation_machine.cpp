@@ -37,25 +37,22 @@ void check_gpus(const JobSpec& job, const plan::Plan& plan, Diagnostics& diagnos
     if (gpus.count == 0) return;
     const int per_node = ranks_per_node(machine, job.ranks);
     if (per_node > gpus.count)
-        diagnostics
-            .error(Code::machine_mismatch,
-                   span_or(job.machine.spans, "gpus.count", job.machine.span),
-                   fmt::format("{} need a device each, and a node of the machine `{}` has {}",
-                               on_nodes(job), machine.name, gpus.count))
-            .help = fmt::format("at most {} ranks fit", std::int64_t{gpus.count} * machine.nodes);
+        diagnostics.error(
+            Code::machine_mismatch, span_or(job.machine.spans, "gpus.count", job.machine.span),
+            fmt::format("{} need a device each, and a node of the machine `{}` has {}",
+                        on_nodes(job), machine.name, gpus.count),
+            fmt::format("at most {} ranks fit", std::int64_t{gpus.count} * machine.nodes));
     const std::int64_t need = plan::memory_need(plan).device;
     if (gpus.memory_bytes == 0 || need <= gpus.memory_bytes - gpus.library_bytes) return;
     const auto [needed, there] = unlike_bytes_text(double(need), double(gpus.memory_bytes));
-    diagnostics
-        .error(
-            Code::over_machine_memory, span_or(job.machine.spans, "gpus.memory", job.machine.span),
-            fmt::format("the plan needs {} of a device's memory, and one of the machine `{}` "
-                        "has {}{}",
-                        needed, machine.name, there,
-                        gpus.library_bytes > 0 ? fmt::format(", of which libraries take {}",
-                                                             bytes_text(double(gpus.library_bytes)))
-                                               : std::string()))
-        .help = "make batch_size smaller";
+    diagnostics.error(
+        Code::over_machine_memory, span_or(job.machine.spans, "gpus.memory", job.machine.span),
+        fmt::format("the plan needs {} of a device's memory, and one of the machine `{}` has {}{}",
+                    needed, machine.name, there,
+                    gpus.library_bytes > 0 ? fmt::format(", of which libraries take {}",
+                                                         bytes_text(double(gpus.library_bytes)))
+                                           : std::string()),
+        "make batch_size smaller");
 }
 
 }  // namespace
@@ -118,11 +115,11 @@ void check_machine(const JobSpec& job, const plan::Plan& plan, Diagnostics& diag
     const plan::Machine& machine = job.machine.machine;
     if (machine.name.empty()) return;
     if (!machine.isa.empty() && rank_of(plan.target.isa) > rank_of(machine.isa))
-        diagnostics
-            .error(Code::machine_mismatch, span_or(job.machine.spans, "isa", job.machine.span),
-                   fmt::format("the plan is for {}, and the machine `{}` has {}", plan.target.isa,
-                               machine.name, machine.isa))
-            .help = fmt::format("compile with --isa {}, or without --isa", machine.isa);
+        diagnostics.error(Code::machine_mismatch,
+                          span_or(job.machine.spans, "isa", job.machine.span),
+                          fmt::format("the plan is for {}, and the machine `{}` has {}",
+                                      plan.target.isa, machine.name, machine.isa),
+                          fmt::format("compile with --isa {}, or without --isa", machine.isa));
     if (plan::has_own_memory(plan.target)) check_gpus(job, plan, diagnostics);
     if (machine.memory_bytes == 0) return;
     const std::int64_t need = plan::memory_need(plan).host;

@@ -30,11 +30,11 @@ void settle_number(JobSpec& job, int option, Diagnostics& diagnostics) {
     parallel.data = any || job.ranks > 1;
     parallel.any_ranks = any || !parallel.data;
     if (any || silent || option == 0 || option == stated) return;
-    diagnostics
-        .error(Code::ranks_mismatch, data_span(spec),
-               fmt::format("`data` of parallel is {}, and --ranks is {}", spec.data, option))
-        .help = fmt::format("leave --ranks out, or write `data: auto`{}",
-                            spec.data == "none" ? "" : fmt::format(" or `data: {}`", option));
+    diagnostics.error(
+        Code::ranks_mismatch, data_span(spec),
+        fmt::format("`data` of parallel is {}, and --ranks is {}", spec.data, option),
+        fmt::format("leave --ranks out, or write `data: auto`{}",
+                    spec.data == "none" ? "" : fmt::format(" or `data: {}`", option)));
     job.ranks = stated;
     parallel.data = stated > 1;
 }
@@ -108,11 +108,11 @@ void check_wire(const JobSpec& job, Diagnostics& diagnostics) {
     const Span span = span_or(spec.spans, "wire", spec.span);
     const auto density = spec.spans.find("density");
     if (density != spec.spans.end() && parallel.compression != plan::Compression::top_k)
-        diagnostics
-            .error(Code::conflicting_fields, density->second,
-                   fmt::format("`density` of parallel is of `wire: top_k`, and `wire` is `{}`",
-                               name_of(parallel.compression)))
-            .help = "leave it out, or write `wire: top_k`";
+        diagnostics.error(
+            Code::conflicting_fields, density->second,
+            fmt::format("`density` of parallel is of `wire: top_k`, and `wire` is `{}`",
+                        name_of(parallel.compression)),
+            "leave it out, or write `wire: top_k`");
     if (parallel.compression == plan::Compression::full) return;
     if (job.training.dtype != DType::f32) {
         Diagnostic& error = diagnostics.error(
@@ -185,13 +185,13 @@ void settle_ranks(JobSpec& job, int ranks_option, Diagnostics& diagnostics) {
     const plan::Parallel& parallel = job.parallel.parallel;
     if (parallel.data && parallel.learning_rate_scaling != plan::RateScaling::none &&
         !warms_up(job.training.training))
-        diagnostics
-            .warning(Code::no_warm_up,
-                     span_or(job.parallel.spans, "learning_rate_scaling", job.parallel.span),
-                     fmt::format("the learning rate is scaled by the ranks ({}), and no schedule "
-                                 "warms it up",
-                                 name_of(parallel.learning_rate_scaling)))
-            .help = "such as `schedules: [warm_up: {epochs: 5}]` in the training";
+        diagnostics.warning(
+            Code::no_warm_up,
+            span_or(job.parallel.spans, "learning_rate_scaling", job.parallel.span),
+            fmt::format("the learning rate is scaled by the ranks ({}), and no schedule "
+                        "warms it up",
+                        name_of(parallel.learning_rate_scaling)),
+            "such as `schedules: [warm_up: {epochs: 5}]` in the training");
 }
 
 }  // namespace dtnn::compiler

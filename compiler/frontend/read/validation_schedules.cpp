@@ -62,11 +62,11 @@ class ScheduleCheck {
     void minimum(std::size_t i) {
         const auto* minimum = field<double>(i, "minimum");
         if (!minimum || *minimum <= training_.learning_rate) return;
-        diagnostics_
-            .error(Code::out_of_range, span(i, "minimum"),
-                   fmt::format("`minimum` of {} is {}, above the learning rate, which is {}",
-                               at(i).type, *minimum, training_.learning_rate))
-            .help = "it is a learning rate, not a factor";
+        diagnostics_.error(
+            Code::out_of_range, span(i, "minimum"),
+            fmt::format("`minimum` of {} is {}, above the learning rate, which is {}", at(i).type,
+                        *minimum, training_.learning_rate),
+            "it is a learning rate, not a factor");
     }
 
     /// A factor that is negative, infinite or not a number at the beginning of an epoch. What
@@ -83,12 +83,12 @@ class ScheduleCheck {
             for (std::int64_t epoch = 0; epoch < std::min(training_.epochs, kMostTried); ++epoch) {
                 const double value = evaluate(factor, std::array{double(epoch), 0.0, epochs, 0.0});
                 if (value >= 0 && std::isfinite(value)) continue;
-                diagnostics_
-                    .error(Code::out_of_range, span(i, name.c_str()),
-                           fmt::format("`{}` of {} is {} when epoch is {}; it must be a finite "
-                                       "number, 0 or more",
-                                       name, at(i).type, value, epoch))
-                    .help = "max(..., 0) keeps it from falling below 0";
+                diagnostics_.error(
+                    Code::out_of_range, span(i, name.c_str()),
+                    fmt::format("`{}` of {} is {} when epoch is {}; it must be a finite "
+                                "number, 0 or more",
+                                name, at(i).type, value, epoch),
+                    "max(..., 0) keeps it from falling below 0");
                 return;
             }
         }
@@ -202,22 +202,19 @@ void check_watched(const TrainingSpec& spec, const DatasetSpec* dataset, Diagnos
                     break;
                 }
             const auto near = did_you_mean(meant, names);
-            diagnostics
-                .error(
-                    Code::unknown_metric, span,
-                    fmt::format("{} watches `{}`, but `{}` {}", schedule.type, watched, name, fact))
-                .help = !found && metrics().find(name) ? fmt::format("add `{}` to `metrics`", name)
-                        : near && !found               ? fmt::format("did you mean `{}{}`?",
-                                                       meant_validation ? kValidation : "", *near)
-                                         : suggest(watched, candidates, "what it can watch");
+            diagnostics.error(
+                Code::unknown_metric, span,
+                fmt::format("{} watches `{}`, but `{}` {}", schedule.type, watched, name, fact),
+                !found && metrics().find(name) ? fmt::format("add `{}` to `metrics`", name)
+                : near && !found               ? fmt::format("did you mean `{}{}`?",
+                                               meant_validation ? kValidation : "", *near)
+                                               : suggest(watched, candidates, "what it can watch"));
         } else if (of_validation && !validated) {
-            diagnostics
-                .error(Code::unknown_metric, span,
-                       fmt::format("{} watches `{}`, but the job has no validation samples",
-                                   schedule.type, watched))
-                .help =
-                "give the training `validation_split: 0.1`, or the dataset "
-                "`test_as_validation: true`";
+            diagnostics.error(Code::unknown_metric, span,
+                              fmt::format("{} watches `{}`, but the job has no validation samples",
+                                          schedule.type, watched),
+                              "give the training `validation_split: 0.1`, or the dataset "
+                              "`test_as_validation: true`");
         }
     }
 }

@@ -38,8 +38,8 @@ void settle_validation(const FieldValues& fields, const FieldTable& type, Datase
                        Diagnostics& diagnostics) {
     plan::Dataset& dataset = spec.dataset;
     const auto refuse = [&](const char* field, const std::string& text, const std::string& help) {
-        diagnostics.error(Code::conflicting_fields, span_or(fields.spans, field, spec.span), text)
-            .help = help;
+        diagnostics.error(Code::conflicting_fields, span_or(fields.spans, field, spec.span), text,
+                          help);
     };
     const char* const validation = validation_field(type);
     dataset.validation_files = fields.values.contains(validation);
@@ -87,8 +87,8 @@ void settle_splits(const FieldValues& fields, const FieldTable& type, DatasetSpe
     plan::Dataset& dataset = spec.dataset;
     const bool share = fields.values.contains("test_share");
     const auto refuse = [&](const char* field, const std::string& text, const std::string& help) {
-        diagnostics.error(Code::conflicting_fields, span_or(fields.spans, field, spec.span), text)
-            .help = help;
+        diagnostics.error(Code::conflicting_fields, span_or(fields.spans, field, spec.span), text,
+                          help);
     };
     if (find_field(type, "test_path") && share == fields.values.contains("test_path")) {
         refuse(share ? "test_share" : "path",

@@ -46,36 +46,32 @@ void check_private_data(const JobSpec& job, const std::string& field, Diagnostic
     const Span span = span_or(job.dataset.spans, field, job.dataset.span);
     const plan::Parallel& parallel = job.parallel.parallel;
     if (parallel.local_steps == 0 || !parallel.data) {
-        diagnostics
-            .error(Code::conflicting_fields, span,
-                   fmt::format("`{}` of dataset has `{}`, a file for each rank, and {}", field,
-                               plan::kRankInPath,
-                               parallel.data ? "all ranks take their parts of one dataset's batches"
-                                             : "the job is for one rank"))
-            .help = parallel.local_steps == 0
-                        ? "such as `parallel: {data: auto, synchronise: {every: 8}}` for ranks "
-                          "that train on data of their own and average their weights"
-                        : "such as `data: auto` in parallel";
+        diagnostics.error(
+            Code::conflicting_fields, span,
+            fmt::format("`{}` of dataset has `{}`, a file for each rank, and {}", field,
+                        plan::kRankInPath,
+                        parallel.data ? "all ranks take their parts of one dataset's batches"
+                                      : "the job is for one rank"),
+            parallel.local_steps == 0
+                ? "such as `parallel: {data: auto, synchronise: {every: 8}}` for ranks that train "
+                  "on data of their own and average their weights"
+                : "such as `data: auto` in parallel");
         return;
     }
     if (job.dataset.dataset.validation_files)
-        diagnostics
-            .error(
-                Code::conflicting_fields, span,
-                fmt::format("`{}` of dataset has `{}`, a file for each rank, and the dataset has "
-                            "files of validation, which are the same for all",
-                            field, plan::kRankInPath))
-            .help =
-            "keep a part of each rank's samples for validation by `validation_split` of the "
-            "training";
+        diagnostics.error(Code::conflicting_fields, span,
+                          fmt::format("`{}` of dataset has `{}`, a file for each rank, and the "
+                                      "dataset has files of validation, which are the same for all",
+                                      field, plan::kRankInPath),
+                          "keep a part of each rank's samples for validation by `validation_split` "
+                          "of the training");
     const std::int64_t batch = job.training.training.batch_size;
     if (job.dataset.dataset.train_samples < batch)
-        diagnostics
-            .error(Code::out_of_range, span_or(job.dataset.spans, "train_samples", span),
-                   fmt::format("a rank has at most {} training samples of its own, less than a "
-                               "batch of {}; it trains on whole batches",
-                               job.dataset.dataset.train_samples, batch))
-            .help = "give the training a smaller batch_size";
+        diagnostics.error(Code::out_of_range, span_or(job.dataset.spans, "train_samples", span),
+                          fmt::format("a rank has at most {} training samples of its own, less "
+                                      "than a batch of {}; it trains on whole batches",
+                                      job.dataset.dataset.train_samples, batch),
+                          "give the training a smaller batch_size");
 }
 
 }  // namespace
@@ -85,13 +81,12 @@ void read_synchronise(const SourceNode* node, ParallelSpec& spec, Diagnostics& d
     read_members(*node, synchronise_table(), "synchronise", spec, spec.spans, diagnostics);
     plan::Parallel& parallel = spec.parallel;
     if (parallel.participation == plan::Participation::all && parallel.min_avail > 0) {
-        diagnostics
-            .error(Code::conflicting_fields,
-                   span_or(spec.spans, "synchronise.min_avail", node->span),
-                   fmt::format("`min_avail` of synchronise is {}, and `participation` is all: "
-                               "every rank has data until an epoch ends",
-                               parallel.min_avail))
-            .help = "write `participation: avail2all`, or leave min_avail out";
+        diagnostics.error(Code::conflicting_fields,
+                          span_or(spec.spans, "synchronise.min_avail", node->span),
+                          fmt::format("`min_avail` of synchronise is {}, and `participation` is "
+                                      "all: every rank has data until an epoch ends",
+                                      parallel.min_avail),
+                          "write `participation: avail2all`, or leave min_avail out");
         parallel.min_avail = 0;
     }
 }
@@ -101,13 +96,12 @@ void settle_local_steps(JobSpec& job, Diagnostics& diagnostics) {
     if (parallel.local_steps > 0) refuse_exchanges(job.parallel, diagnostics);
     if (parallel.local_steps > 0 && parallel.data && !parallel.any_ranks &&
         parallel.min_avail > job.ranks)
-        diagnostics
-            .error(Code::out_of_range,
-                   span_or(job.parallel.spans, "synchronise.min_avail", job.parallel.span),
-                   fmt::format("`min_avail` of synchronise is {}, and there are {} ranks: their "
-                               "weights would be averaged at the ends of epochs only",
-                               parallel.min_avail, job.ranks))
-            .help = fmt::format("at most {}", job.ranks);
+        diagnostics.error(Code::out_of_range,
+                          span_or(job.parallel.spans, "synchronise.min_avail", job.parallel.span),
+                          fmt::format("`min_avail` of synchronise is {}, and there are {} ranks: "
+                                      "their weights would be averaged at the ends of epochs only",
+                                      parallel.min_avail, job.ranks),
+                          fmt::format("at most {}", job.ranks));
     const std::vector<std::string> fields = paths_of_rank(job.dataset);
     for (const std::string& field : fields)
         check_private_data(job, field, diagnostics);

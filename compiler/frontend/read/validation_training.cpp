@@ -86,11 +86,10 @@ class TrainingReader {
         const SourceNode* list = fields_.node("groups");
         if (!list) return;
         if (!list->is_list()) {
-            diagnostics_
-                .error(Code::wrong_type, list->span,
-                       fmt::format("`groups` of training is {}; it must be {}", describe(*list),
-                                   describe(FieldType::record_list)))
-                .help = "such as `groups: [{parameters: \"*.bias\", weight_decay: 0}]`";
+            diagnostics_.error(Code::wrong_type, list->span,
+                               fmt::format("`groups` of training is {}; it must be {}",
+                                           describe(*list), describe(FieldType::record_list)),
+                               "such as `groups: [{parameters: \"*.bias\", weight_decay: 0}]`");
             return;
         }
         FieldTable table = group_table();
@@ -115,17 +114,16 @@ class TrainingReader {
         plan::ParameterGroup group;
         group.pattern = values.text("parameters");
         if (values.values.contains("parameters") && group.pattern.empty())
-            diagnostics_.error(Code::out_of_range, values.spans.at("parameters"),
-                               fmt::format("`parameters` of {} is empty; it must be a pattern of "
-                                           "names",
-                                           path));
+            diagnostics_.error(
+                Code::out_of_range, values.spans.at("parameters"),
+                fmt::format("`parameters` of {} is empty; it must be a pattern of names", path));
         values.values.erase("parameters");
         group.attributes = std::move(values.values);
         if (values.sound && group.attributes.empty())
-            diagnostics_
-                .error(Code::missing_field, node.span,
-                       fmt::format("{} says nothing about its parameters", path))
-                .help = "such as `weight_decay: 0`, `learning_rate_scale: 0.1` or `frozen: true`";
+            diagnostics_.error(
+                Code::missing_field, node.span,
+                fmt::format("{} says nothing about its parameters", path),
+                "such as `weight_decay: 0`, `learning_rate_scale: 0.1` or `frozen: true`");
         spec_.training.groups.push_back(std::move(group));
     }
 
@@ -136,10 +134,9 @@ class TrainingReader {
             read_members(*node, clip_table(), "clip", spec_, fields_.spans, diagnostics_);
         if (!values.sound) return;
         if (!values.node("norm") && !values.node("value")) {
-            diagnostics_
-                .error(Code::conflicting_fields, node->span,
-                       "clip has neither `norm` nor `value`; it must have one of them")
-                .help = "such as `clip: {norm: 1.0}`";
+            diagnostics_.error(Code::conflicting_fields, node->span,
+                               "clip has neither `norm` nor `value`; it must have one of them",
+                               "such as `clip: {norm: 1.0}`");
         } else if (values.real("norm") > 0 && values.real("value") > 0) {
             Diagnostic& error = diagnostics_.error(
                 Code::conflicting_fields, values.spans.at("value"),

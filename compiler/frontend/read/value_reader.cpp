@@ -134,21 +134,20 @@ class ValueReader {
     }
 
     std::nullopt_t wrong_type(const SourceNode& node, const std::string& help = "") {
-        diagnostics_
-            .error(Code::wrong_type, node.span,
-                   fmt::format("`{}` of {} is {}; it must be {}", field_.name, what_,
-                               describe(node), wanted_type(field_)))
-            .help = help.empty() ? help_of_form(node) : help;
+        diagnostics_.error(Code::wrong_type, node.span,
+                           fmt::format("`{}` of {} is {}; it must be {}", field_.name, what_,
+                                       describe(node), wanted_type(field_)),
+                           help.empty() ? help_of_form(node) : help);
         return std::nullopt;
     }
 
     std::nullopt_t without_quotes(const SourceNode& node) {
-        diagnostics_
-            .error(Code::wrong_type, node.span,
-                   fmt::format("`{}` of {} is {} without quotes; inside braces and brackets a "
-                               "comma ends a value",
-                               field_.name, what_, describe(node)))
-            .help = fmt::format("write \"{}\"", node.text);
+        diagnostics_.error(
+            Code::wrong_type, node.span,
+            fmt::format(
+                "`{}` of {} is {} without quotes; inside braces and brackets a comma ends a value",
+                field_.name, what_, describe(node)),
+            fmt::format("write \"{}\"", node.text));
         return std::nullopt;
     }
 
@@ -175,12 +174,11 @@ class ValueReader {
     /// Refuses an expression: where they may stand, they have been evaluated before.
     bool refuse_expression(const SourceNode& node) {
         if (!node.is_scalar() || node.text.find("${") == std::string::npos) return false;
-        diagnostics_
-            .error(Code::wrong_type, node.span,
-                   fmt::format("`{}` of {} is an expression; expressions stand in the layers, the "
-                               "input and the defaults of models",
-                               field_.name, what_))
-            .help = "write the value";
+        diagnostics_.error(Code::wrong_type, node.span,
+                           fmt::format("`{}` of {} is an expression; expressions stand in the "
+                                       "layers, the input and the defaults of models",
+                                       field_.name, what_),
+                           "write the value");
         return true;
     }
 
@@ -386,12 +384,11 @@ FieldValues read_fields(const SourceNode& map, const FieldTable& table, const Fi
             // A mistyped field is one mistake, not a second one because the right name is missing.
             if (near) mistyped.insert(*near);
             if (!compare) mistyped.insert(names.begin(), names.end());
-            diagnostics
-                .error(Code::unknown_field, entry.key_span,
-                       fmt::format("`{}` is not a field of {}", entry.key, scope.what))
-                .help = compare ? help_of_unknown(entry.key, names, scope)
-                        : elsewhere != scope.elsewhere.end() ? elsewhere->second
-                                                             : std::string();
+            diagnostics.error(Code::unknown_field, entry.key_span,
+                              fmt::format("`{}` is not a field of {}", entry.key, scope.what),
+                              compare ? help_of_unknown(entry.key, names, scope)
+                              : elsewhere != scope.elsewhere.end() ? elsewhere->second
+                                                                   : std::string());
             continue;
         }
         result.nodes[entry.key] = &entry.value;
@@ -417,10 +414,9 @@ FieldValues read_fields(const SourceNode& map, const FieldTable& table, const Fi
         }
     }
     if (!missing.empty())
-        diagnostics
-            .error(Code::missing_field, scope.span,
-                   fmt::format("{} has no {}; there is no default", scope.what, missing))
-            .help = help;
+        diagnostics.error(Code::missing_field, scope.span,
+                          fmt::format("{} has no {}; there is no default", scope.what, missing),
+                          help);
     result.sound = diagnostics.error_count() == errors;
     return result;
 }

@@ -121,22 +121,20 @@ std::optional<ReadComponent> read_component(const SourceNode& node, const Field&
     // {type: adam}, as others write it.
     if (node.is_map() && !field.components->find(name.text) && fields->is_scalar() &&
         field.components->find(fields->text)) {
-        diagnostics
-            .error(Code::wrong_type, name.span,
-                   fmt::format("`{}` of {} has a field `{}`; it must be {}", field.name, what,
-                               name.text, describe(FieldType::variant)))
-            .help =
-            fmt::format("write `{}`, or `{}: {{...}}` with its fields", fields->text, fields->text);
+        diagnostics.error(Code::wrong_type, name.span,
+                          fmt::format("`{}` of {} has a field `{}`; it must be {}", field.name,
+                                      what, name.text, describe(FieldType::variant)),
+                          fmt::format("write `{}`, or `{}: {{...}}` with its fields", fields->text,
+                                      fields->text));
         return std::nullopt;
     }
     // {_target_: torch.optim.SGD(lr=0.1)}
     if (node.is_map() && fields->is_scalar() && named_type(node)) {
         if (const std::string here = member_as_here(*fields, *field.components); !here.empty()) {
-            diagnostics
-                .error(Code::wrong_type, name.span,
-                       fmt::format("`{}` of {} has a field `{}`; it must be {}", field.name, what,
-                                   name.text, describe(FieldType::variant)))
-                .help = fmt::format("write `{}`", here);
+            diagnostics.error(Code::wrong_type, name.span,
+                              fmt::format("`{}` of {} has a field `{}`; it must be {}", field.name,
+                                          what, name.text, describe(FieldType::variant)),
+                              fmt::format("write `{}`", here));
             return std::nullopt;
         }
     }

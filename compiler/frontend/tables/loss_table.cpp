@@ -80,13 +80,12 @@ const FieldTable& formula_fields() {
 void check_formula(const ReadComponent& read, Diagnostics& diagnostics) {
     const Expression formula = parse_infix(read.text("expression"), {"p", "t"});
     if (const auto fault = formula_fault(formula))
-        diagnostics.error(Code::elementwise_syntax, read.span_of("expression"), fault->text).help =
-            fault->help;
+        diagnostics.error(Code::elementwise_syntax, read.span_of("expression"), fault->text,
+                          fault->help);
     if (reads(formula, 0)) return;
-    diagnostics
-        .error(Code::elementwise_syntax, read.span_of("expression"),
-               "`expression` of formula does not read p: nothing would be learnt")
-        .help = "p is a prediction, t its target";
+    diagnostics.error(Code::elementwise_syntax, read.span_of("expression"),
+                      "`expression` of formula does not read p: nothing would be learnt",
+                      "p is a prediction, t its target");
 }
 
 }  // namespace
@@ -121,9 +120,8 @@ const ComponentSet& losses() {
           "kind: training\nloss: negative_log_likelihood\n", &likelihood_fields()},
          {"binary_cross_entropy",
           "-(t log p + (1 - t) log(1 - p)) of every class by itself, averaged over all numbers, "
-          "for "
-          "samples of any number of classes. The model ends with sigmoid, and the two become one "
-          "stable operator (torch.nn.BCEWithLogitsLoss).",
+          "for samples of any number of classes. The model ends with sigmoid, and the two become "
+          "one stable operator (torch.nn.BCEWithLogitsLoss).",
           "kind: training\nloss: {binary_cross_entropy: {positive_weights: [3]}}\n",
           &binary_fields()},
          {"kl_divergence",
@@ -157,8 +155,7 @@ const ComponentSet& losses() {
           "A formula of your own, of every prediction p and its target t: the mean of it is the "
           "loss, and the gradient follows from it. Labels become rows of zeros and a one.",
           "kind: training\nloss: {formula: {expression: \"where(abs(p - t) < 1, 0.5 * (p - t) ** "
-          "2, "
-          "abs(p - t) - 0.5)\"}}\n",
+          "2, abs(p - t) - 0.5)\"}}\n",
           &formula_fields(), check_formula}},
         true};
     return set;

@@ -74,9 +74,8 @@ const FieldTable& measured_formula_fields() {
                    performance(kMeasured)),
         {.name = "expression",
          .type = FieldType::expression,
-         .doc =
-             "of every prediction p, as the model gives it, and its target t, which of labels is "
-             "0 or 1",
+         .doc = "of every prediction p, as the model gives it, and its target t, which of labels "
+                "is 0 or 1",
          .change = performance(kMeasured),
          .choices = {"p", "t"}},
         choice_field(
@@ -94,29 +93,25 @@ const FieldTable& measured_formula_fields() {
 void check_measured_formula(const ReadComponent& read, Diagnostics& diagnostics) {
     const std::string name = read.text("name");
     if (!is_variable_name(name)) {
-        diagnostics
-            .error(
-                Code::bad_name, read.span_of("name"),
-                fmt::format("the metric's name is `{}`; it must be a letter, then letters, digits "
-                            "and `_`, and no word of expressions",
-                            name))
-            .help = "choose another name";
+        diagnostics.error(Code::bad_name, read.span_of("name"),
+                          fmt::format("the metric's name is `{}`; it must be a letter, then "
+                                      "letters, digits and `_`, and no word of expressions",
+                                      name),
+                          "choose another name");
     } else if (name == "loss" || plan::find_metric(name) != nullptr) {
-        diagnostics
-            .error(Code::bad_name, read.span_of("name"),
-                   fmt::format("the metric's name is `{}`, which is {}", name,
-                               name == "loss" ? "the loss" : "a metric"))
-            .help = "choose another name";
+        diagnostics.error(Code::bad_name, read.span_of("name"),
+                          fmt::format("the metric's name is `{}`, which is {}", name,
+                                      name == "loss" ? "the loss" : "a metric"),
+                          "choose another name");
     }
     const Expression formula = parse_infix(read.text("expression"), {"p", "t"});
     if (const auto fault = constants_fault(formula))
-        diagnostics.error(Code::elementwise_syntax, read.span_of("expression"), fault->text).help =
-            fault->help;
+        diagnostics.error(Code::elementwise_syntax, read.span_of("expression"), fault->text,
+                          fault->help);
     if (reads(formula, 0)) return;
-    diagnostics
-        .error(Code::elementwise_syntax, read.span_of("expression"),
-               "`expression` of formula does not read p: nothing would be measured")
-        .help = "p is a prediction, t its target";
+    diagnostics.error(Code::elementwise_syntax, read.span_of("expression"),
+                      "`expression` of formula does not read p: nothing would be measured",
+                      "p is a prediction, t its target");
 }
 
 }  // namespace
@@ -148,8 +143,8 @@ const ComponentSet& metrics() {
           "The mean of the absolute differences of predictions and targets, over all numbers.",
           "kind: training\nmetrics: [mean_absolute_error]\n", &no_fields()},
          {"formula",
-          "A formula of your own, of every prediction p and its target t: the mean of it, under "
-          "a name that you give. Labels become rows of zeros and a one.",
+          "A formula of your own, of every prediction p and its target t: the mean of it, under a "
+          "name that you give. Labels become rows of zeros and a one.",
           "kind: training\nmetrics: [{formula: {name: surprise, expression: \"t * -log(max(p, "
           "1e-6))\", over: rows}}]\n",
           &measured_formula_fields(), check_measured_formula},

@@ -75,11 +75,11 @@ Field weight_decay(double fallback = 0) {
 
 /// Where there is nothing but the decoupled form.
 Field own_weight_decay(double fallback) {
-    return usually(not_negative("weight_decay", fallback,
-                                "share of the weights, times the learning rate, that every update "
-                                "takes away",
-                                kWeightDecay),
-                   1);
+    return usually(
+        not_negative("weight_decay", fallback,
+                     "share of the weights, times the learning rate, that every update takes away",
+                     kWeightDecay),
+        1);
 }
 
 Field decoupled_weight_decay() {
@@ -215,19 +215,18 @@ const FieldTable& lamb_fields() {
 
 void check_sgd(const ReadComponent& read, Diagnostics& diagnostics) {
     if (!read.flag("nesterov") || read.real("momentum") > 0) return;
-    diagnostics
-        .error(Code::conflicting_fields, read.span_of("nesterov"),
-               "sgd has `nesterov`, but its `momentum` is 0; there is nothing to look ahead along")
-        .help = "give it `momentum: 0.9`, or leave `nesterov` away";
+    diagnostics.error(
+        Code::conflicting_fields, read.span_of("nesterov"),
+        "sgd has `nesterov`, but its `momentum` is 0; there is nothing to look ahead along",
+        "give it `momentum: 0.9`, or leave `nesterov` away");
 }
 
 void check_nadam(const ReadComponent& read, Diagnostics& diagnostics) {
     if (read.text("variant") != "pydtnn" || !read.spans.contains("momentum_decay")) return;
-    diagnostics
-        .error(Code::conflicting_fields, read.span_of("momentum_decay"),
-               "nadam has `momentum_decay`, but its variant is `pydtnn`, whose momentum is beta1 "
-               "throughout")
-        .help = "leave `momentum_decay` away, or take the variant `dozat`";
+    diagnostics.error(Code::conflicting_fields, read.span_of("momentum_decay"),
+                      "nadam has `momentum_decay`, but its variant is `pydtnn`, whose momentum is "
+                      "beta1 throughout",
+                      "leave `momentum_decay` away, or take the variant `dozat`");
 }
 
 }  // namespace
@@ -255,19 +254,17 @@ const ComponentSet& optimizers() {
          {"adagrad",
           "Steps divided by the root of the sum of all squared gradients (Duchi et al., 2011).",
           "kind: training\noptimizer: {adagrad: {learning_rate: 0.01}}\n", &adagrad_fields()},
-         marked(
-             &ComponentInfo::takes_norms,
-             {"lars",
-              "Momentum with a rate for every parameter, by the norms of weights and gradient, for "
-              "large batches (You et al., 2017).",
-              "kind: training\noptimizer: {lars: {learning_rate: 2, weight_decay: 5.0e-5}}\n",
-              &lars_fields()}),
-         marked(
-             &ComponentInfo::takes_norms,
-             {"lamb",
-              "Adam's step with a rate for every parameter, by the norms of weights and step, for "
-              "large batches (You et al., 2020).",
-              "kind: training\noptimizer: {lamb: {learning_rate: 0.002}}\n", &lamb_fields()})}};
+         marked(&ComponentInfo::takes_norms,
+                {"lars",
+                 "Momentum with a rate for every parameter, by the norms of weights and gradient, "
+                 "for large batches (You et al., 2017).",
+                 "kind: training\noptimizer: {lars: {learning_rate: 2, weight_decay: 5.0e-5}}\n",
+                 &lars_fields()}),
+         marked(&ComponentInfo::takes_norms,
+                {"lamb",
+                 "Adam's step with a rate for every parameter, by the norms of weights and step, "
+                 "for large batches (You et al., 2020).",
+                 "kind: training\noptimizer: {lamb: {learning_rate: 0.002}}\n", &lamb_fields()})}};
     return set;
 }
 

@@ -205,10 +205,10 @@ void check_multistep(const ReadComponent& read, Diagnostics& diagnostics) {
     const auto& epochs =
         std::get<std::vector<std::int64_t>>(read.component.attributes.at("epochs"));
     if (epochs.empty())
-        diagnostics
-            .error(Code::out_of_range, read.span_of("epochs"),
-                   "`epochs` of multistep is empty; the learning rate would never be reduced")
-            .help = "such as `multistep: {epochs: [10, 15]}`, or leave multistep out";
+        diagnostics.error(
+            Code::out_of_range, read.span_of("epochs"),
+            "`epochs` of multistep is empty; the learning rate would never be reduced",
+            "such as `multistep: {epochs: [10, 15]}`, or leave multistep out");
     for (std::size_t i = 1; i < epochs.size(); ++i) {
         if (epochs[i] > epochs[i - 1]) continue;
         diagnostics.error(Code::out_of_range, read.span_of("epochs"),
@@ -225,32 +225,27 @@ const ComponentSet& schedules() {
         "schedule",
         "schedules",
         "a schedule",
-        {marked(
-             &ComponentInfo::rises,
-             {"warm_up",
-              "The learning rate rises along a line, update by update, from a share of it to all "
-              "of "
-              "it: the factor of batch t of T is from + (1 - from) t / T, then 1 (P. Goyal et al., "
-              "2017; PyTorch's LinearLR).",
-              "kind: training\nschedules: [{warm_up: {epochs: 5}}]\n", &warm_up_fields(),
-              check_warm_up}),
+        {marked(&ComponentInfo::rises,
+                {"warm_up",
+                 "The learning rate rises along a line, update by update, from a share of it to "
+                 "all of it: the factor of batch t of T is from + (1 - from) t / T, then 1 (P. "
+                 "Goyal et al., 2017; PyTorch's LinearLR).",
+                 "kind: training\nschedules: [{warm_up: {epochs: 5}}]\n", &warm_up_fields(),
+                 check_warm_up}),
          marked(&ComponentInfo::falls,
                 {"cosine",
                  "The learning rate falls along half a cosine, update by update: what is above the "
                  "minimum is multiplied with (1 + cos(pi t / T)) / 2, where t of the T epochs are "
-                 "done "
-                 "(I. Loshchilov and F. Hutter, 2017; PyTorch's CosineAnnealingLR). Afterwards it "
-                 "stays.",
+                 "done (I. Loshchilov and F. Hutter, 2017; PyTorch's CosineAnnealingLR). "
+                 "Afterwards it stays.",
                  "kind: training\nepochs: 20\n"
                  "schedules: [{warm_up: {epochs: 2}}, {cosine: {begin: 2, minimum: 1.0e-5}}]\n",
                  &cosine_fields()}),
          marked(&ComponentInfo::falls,
                 {"polynomial",
                  "The learning rate falls, update by update: what is above the minimum is "
-                 "multiplied with "
-                 "(1 - t / T) to the power, where t of the T epochs are done (PyTorch's "
-                 "PolynomialLR). "
-                 "Afterwards it stays.",
+                 "multiplied with (1 - t / T) to the power, where t of the T epochs are done "
+                 "(PyTorch's PolynomialLR). Afterwards it stays.",
                  "kind: training\nepochs: 20\nschedules: [{polynomial: {power: 2}}]\n",
                  &polynomial_fields()}),
          {"exponential",
@@ -266,20 +261,18 @@ const ComponentSet& schedules() {
           &multistep_fields(), check_multistep},
          {"reduce_every_n_epochs",
           "The learning rate is multiplied with the factor every so many epochs (PyTorch's "
-          "StepLR). "
-          "PyDTNN leaves out a reduction that would pass the minimum; here it ends at the minimum.",
+          "StepLR). PyDTNN leaves out a reduction that would pass the minimum; here it ends at the "
+          "minimum.",
           "kind: training\nepochs: 20\n"
           "schedules: [{reduce_every_n_epochs: {epochs: 5, factor: 0.5}}]\n",
           &reduce_every_n_epochs_fields()},
-         marked(
-             &ComponentInfo::rises,
-             {"one_cycle",
-              "The learning rate rises to the optimizer's and falls far below where it began, "
-              "update "
-              "by update (L. N. Smith and N. Topin, 2018; PyTorch's OneCycleLR with max_lr as the "
-              "optimizer's learning rate). The momentum is not cycled.",
-              "kind: training\nepochs: 20\nschedules: [{one_cycle: {rise: 0.25}}]\n",
-              &one_cycle_fields()}),
+         marked(&ComponentInfo::rises,
+                {"one_cycle",
+                 "The learning rate rises to the optimizer's and falls far below where it began, "
+                 "update by update (L. N. Smith and N. Topin, 2018; PyTorch's OneCycleLR with "
+                 "max_lr as the optimizer's learning rate). The momentum is not cycled.",
+                 "kind: training\nepochs: 20\nschedules: [{one_cycle: {rise: 0.25}}]\n",
+                 &one_cycle_fields()}),
          {"formula",
           "A formula of your own: the learning rate is multiplied with what it gives, update by "
           "update.",
@@ -294,8 +287,7 @@ const ComponentSet& schedules() {
           &reduce_on_plateau_fields()},
          {"early_stopping",
           "Training ends after `patience` epochs in a row without improvement (L. Prechelt, "
-          "\"Early "
-          "stopping - but when?\", 1998).",
+          "\"Early stopping - but when?\", 1998).",
           "kind: training\nepochs: 100\nvalidation_split: 0.1\n"
           "schedules: [{early_stopping: {patience: 5, restore_best: true}}]\n",
           &early_stopping_fields()},
@@ -305,8 +297,7 @@ const ComponentSet& schedules() {
           &stop_at_fields()},
          {"model_checkpoint",
           "Keeps the weights of the best epochs in the run's folder, under best/. They are the "
-          "weights that the metric was measured with: the averages, where the training keeps "
-          "them.",
+          "weights that the metric was measured with: the averages, where the training keeps them.",
           "kind: training\nepochs: 20\nvalidation_split: 0.1\n"
           "schedules: [{model_checkpoint: {metric: validation.categorical_accuracy, keep: 3}}]\n",
           &model_checkpoint_fields()}}};

@@ -179,11 +179,11 @@ bool SourceText::check_encoding(Diagnostics& diagnostics) const {
             const auto next = std::upper_bound(starts_.begin(), starts_.end(), i);
             const auto index = int(next - starts_.begin()) - 1;
             const std::size_t column = i - starts_[std::size_t(index)];
-            diagnostics
-                .error(Code::bad_encoding, span(index, column, column + 1),
-                       fmt::format("{} 0x{:02x}; specs are UTF-8 text",
-                                   control ? "the control character" : "the invalid byte", byte))
-                .help = "save the file as UTF-8";
+            diagnostics.error(
+                Code::bad_encoding, span(index, column, column + 1),
+                fmt::format("{} 0x{:02x}; specs are UTF-8 text",
+                            control ? "the control character" : "the invalid byte", byte),
+                "save the file as UTF-8");
             return false;
         }
         i += length;
@@ -207,11 +207,11 @@ bool SourceText::check_tabs(Diagnostics& diagnostics) const {
         }
     }
     if (lines == 0) return true;
-    diagnostics
-        .error(Code::tab_indentation, span(first, first_column, first_column + 1),
-               lines == 1 ? "the line is indented with a tab"
-                          : fmt::format("{} lines are indented with tabs, the first here", lines))
-        .help = "indent with spaces";
+    diagnostics.error(Code::tab_indentation, span(first, first_column, first_column + 1),
+                      lines == 1
+                          ? "the line is indented with a tab"
+                          : fmt::format("{} lines are indented with tabs, the first here", lines),
+                      "indent with spaces");
     return false;
 }
 

@@ -151,17 +151,16 @@ std::optional<SyntaxSlip> find_syntax_slip(const SourceText& text, int line, int
             return SyntaxSlip{
                 text.stretch(line, begin, stopped),
                 fmt::format("no comma stands before `{}`", all.substr(begin, stopped - begin)),
-                "fields inside braces have commas between them: `{filters: 8, "
-                "kernel: 3}`"};
+                "fields inside braces have commas between them: `{filters: 8, kernel: 3}`"};
         return std::nullopt;
     }
     // 'it's': the text behind the second quote belongs to nothing.
     if (stopped > 0 && (all[stopped - 1] == '\'' || all[stopped - 1] == '"') &&
         stopped < all.size() && is_letter(all[stopped]))
-        return SyntaxSlip{text.stretch(line, stopped - 1, stopped),
-                          "text stands behind the quote that closes a value",
-                          "put the value in double quotes, or write a quote inside single quotes "
-                          "twice: 'it''s'"};
+        return SyntaxSlip{
+            text.stretch(line, stopped - 1, stopped),
+            "text stands behind the quote that closes a value",
+            "put the value in double quotes, or write a quote inside single quotes twice: 'it''s'"};
     if (message.find("map value") == std::string::npos) return std::nullopt;
     int above = line - 1;
     while (above >= 0 && without_comment(text.line(above)).empty())

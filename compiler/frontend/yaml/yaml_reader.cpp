@@ -339,28 +339,25 @@ std::optional<SourceNode> read(const SourceText& text, const std::string& prepar
             expression ? std::nullopt
                        : find_syntax_slip(text, error.mark.line, error.mark.column, error.msg);
         if (slip) {
-            diagnostics
-                .error(Code::yaml_syntax, slip->span,
-                       fmt::format("the YAML is not well formed: {}", slip->fact))
-                .help = slip->help;
+            diagnostics.error(Code::yaml_syntax, slip->span,
+                              fmt::format("the YAML is not well formed: {}", slip->fact),
+                              slip->help);
             return std::nullopt;
         }
-        diagnostics
-            .error(Code::yaml_syntax,
-                   text.mark(error.mark.line, std::max(error.mark.column, int(offset))),
-                   fmt::format("the YAML is not well formed: {}", error.msg))
-            .help = expression ? "put expressions inside `{}` and `[]` in quotes: \"${...}\""
-                               : explain_syntax(error.msg);
+        diagnostics.error(Code::yaml_syntax,
+                          text.mark(error.mark.line, std::max(error.mark.column, int(offset))),
+                          fmt::format("the YAML is not well formed: {}", error.msg),
+                          expression ? "put expressions inside `{}` and `[]` in quotes: \"${...}\""
+                                     : explain_syntax(error.msg));
         return std::nullopt;
     } catch (const StopReading&) {
         return std::nullopt;
     }
     if (builder.empty() && null_when_empty) return SourceNode{};
     if (builder.empty()) {
-        diagnostics
-            .error(Code::empty_file, Span{{text.name(), 1, 1}, 1},
-                   "the file is empty; a spec is a map of fields")
-            .help = "begin with `kind: job`, or another kind";
+        diagnostics.error(Code::empty_file, Span{{text.name(), 1, 1}, 1},
+                          "the file is empty; a spec is a map of fields",
+                          "begin with `kind: job`, or another kind");
         return std::nullopt;
     }
     if (builder.failed()) return std::nullopt;

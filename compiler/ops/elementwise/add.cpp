@@ -26,12 +26,11 @@ OpDef define_add() {
             }
             for (std::size_t i = 1; i < c.inputs().size(); ++i) {
                 if (c.input(i).dims == c.input(0).dims) continue;
-                c.fail(
-                    fmt::format("add needs inputs of one shape, but input 1 is {} and input {} "
-                                "is {}",
-                                sample_text(c.input(0)), i + 1, sample_text(c.input(i))),
-                    "give all inputs the same channels, height and width; a conv2d with kernel 1 "
-                    "changes channels, its stride the rest");
+                c.fail(fmt::format(
+                           "add needs inputs of one shape, but input 1 is {} and input {} is {}",
+                           sample_text(c.input(0)), i + 1, sample_text(c.input(i))),
+                       "give all inputs the same channels, height and width; a conv2d with kernel "
+                       "1 changes channels, its stride the rest");
                 return;
             }
             if (expect_same_types(c, "add")) result_like(c);

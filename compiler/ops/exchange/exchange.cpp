@@ -41,26 +41,25 @@ OpDef exchange_end(plan::ExchangeEnd end, std::string doc, bool counts_traffic) 
 }
 
 OpDef own_part_of(const std::string& name, std::string doc) {
-    OpDef def = OpBuilder(name)
-                    .family(Family::exchange)
-                    .kernel_class(KernelClass::memory)
-                    .doc(std::move(doc))
-                    .variadic(1)
-                    .inputs({"src"})
-                    .outputs({"part"})
-                    .shape([name](ShapeContext& c) {
-                        if (!expect_exchanged(c, name)) return;
-                        const std::int64_t part = c.integer("part");
-                        const DType dtype = c.input(0).dtype;
-                        if (part < 1 || part * size_of(dtype) % plan::kAlignment != 0)
-                            c.fail(
-                                fmt::format("{}: parts of {} {} do not begin at multiples of "
-                                            "{} bytes",
-                                            name, part, plan::name_of(dtype), plan::kAlignment));
-                        else
-                            c.result({dtype, {part}, {}});
-                    })
-                    .no_gradient(kNotDifferentiated);
+    OpDef def =
+        OpBuilder(name)
+            .family(Family::exchange)
+            .kernel_class(KernelClass::memory)
+            .doc(std::move(doc))
+            .variadic(1)
+            .inputs({"src"})
+            .outputs({"part"})
+            .shape([name](ShapeContext& c) {
+                if (!expect_exchanged(c, name)) return;
+                const std::int64_t part = c.integer("part");
+                const DType dtype = c.input(0).dtype;
+                if (part < 1 || part * size_of(dtype) % plan::kAlignment != 0)
+                    c.fail(fmt::format("{}: parts of {} {} do not begin at multiples of {} bytes",
+                                       name, part, plan::name_of(dtype), plan::kAlignment));
+                else
+                    c.result({dtype, {part}, {}});
+            })
+            .no_gradient(kNotDifferentiated);
     def.cost = [](const auto&, const auto&, const Attributes&) { return Cost{}; };
     return def;
 }

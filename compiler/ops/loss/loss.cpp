@@ -9,11 +9,10 @@ namespace dtnn::compiler {
 bool expect_rows_and_labels(ShapeContext& c, const char* op) {
     const Type& rows = c.input(0);
     if (!is_rows(rows)) {
-        c.fail(
-            fmt::format("{} compares one row of numbers per sample with a label, but predictions "
-                        "are {}",
-                        op, sample_text(rows)),
-            "end the model with `flatten` and `dense`");
+        c.fail(fmt::format(
+                   "{} compares one row of numbers per sample with a label, but predictions are {}",
+                   op, sample_text(rows)),
+               "end the model with `flatten` and `dense`");
         return false;
     }
     if (c.input(1).dtype == DType::i32) return expect_dims(c, op, 1, "labels", {rows.dims[0]});

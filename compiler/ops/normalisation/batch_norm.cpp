@@ -42,8 +42,7 @@ OpDef define_batch_norm() {
         .in_inference({.op = "batch_norm_inference", .attributes = {"epsilon"}})
         .doc(
             "Gives each channel mean 0 and deviation 1 over the batch, then scales and shifts it "
-            "by "
-            "learned numbers; inference uses moving statistics (Ioffe and Szegedy, 2015).")
+            "by learned numbers; inference uses moving statistics (Ioffe and Szegedy, 2015).")
         .layer("- batch_norm")
         .field(momentum)
         .field(epsilon)

@@ -27,10 +27,9 @@ OpDef define_adaptive_max_pool2d() {
         })
         .gradient([](GradientContext& g) {
             if (!g.wants(0)) return;
-            DTNN_CHECK(
-                flag(g.node().attributes, "indices"),
-                "adaptive_max_pool2d is differentiated without indices: specialise_phase must run "
-                "first");
+            DTNN_CHECK(flag(g.node().attributes, "indices"),
+                       "adaptive_max_pool2d is differentiated without indices: specialise_phase "
+                       "must run first");
             Attributes attributes = pick(g.node().attributes, {"size"});
             attributes["source_shape"] = g.graph().type(g.input(0)).dims;
             g.set(0, g.emit("adaptive_max_pool2d_backward", {g.diff(0), g.output(1)},

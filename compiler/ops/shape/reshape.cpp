@@ -36,13 +36,13 @@ Dims resolve(ShapeContext& c, Dims shape, std::int64_t numbers) {
     }
     const std::string source = sample_text(c.input(0));
     if (open ? numbers % known != 0 : numbers != known) {
-        c.fail(open ? fmt::format("reshape from {} to {}: {} numbers cannot be shared by {}: {} "
-                                  "mod {} = {}",
-                                  source, wanted_text(shape), numbers, known, numbers, known,
-                                  numbers % known)
-                    : fmt::format("reshape from {} to {}: {} numbers are not {}", source,
-                                  wanted_text(shape), numbers, known),
-               "", "shape");
+        c.fail(
+            open ? fmt::format(
+                       "reshape from {} to {}: {} numbers cannot be shared by {}: {} mod {} = {}",
+                       source, wanted_text(shape), numbers, known, numbers, known, numbers % known)
+                 : fmt::format("reshape from {} to {}: {} numbers are not {}", source,
+                               wanted_text(shape), numbers, known),
+            "", "shape");
         return {};
     }
     if (open) *open = numbers / known;
@@ -58,11 +58,10 @@ void reshape_shape(ShapeContext& c) {
     }
     const Axes axes = usual_axes(wanted.size());
     if (axes.empty()) {
-        c.fail(
-            fmt::format("reshape takes [numbers], [steps, features] or [channels, height, width], "
-                        "got {} extents",
-                        wanted.size()),
-            "the batch is not counted", "shape");
+        c.fail(fmt::format("reshape takes [numbers], [steps, features] or [channels, height, "
+                           "width], got {} extents",
+                           wanted.size()),
+               "the batch is not counted", "shape");
         return;
     }
     const Dims resolved = resolve(c, wanted, src.elements() / src.dims[0]);
@@ -79,8 +78,7 @@ void reshape_shape(ShapeContext& c) {
 OpDef define_reshape() {
     Field field = integer_field("shape", {},
                                 "[numbers], [steps, features] or [channels, height, width] of the "
-                                "result; one of them can be "
-                                "-1, what is left",
+                                "result; one of them can be -1, what is left",
                                 -1, kLargestExtent);
     field.type = FieldType::integer_list;
     return OpBuilder("reshape")
@@ -97,8 +95,7 @@ OpDef define_reshape() {
         .does_nothing(keeps_extents)
         .doc(
             "The same numbers, in the order channels, height, width (or steps, features), in "
-            "another "
-            "shape.")
+            "another shape.")
         .layer("- reshape: {shape: [64, 7, -1]}")
         .keeps_numbers()
         .field(field)

@@ -14,8 +14,7 @@ OpDef define_gradient_scale() {
         .kernel_class(KernelClass::memory)
         .doc(
             "The factor of all gradients: it divides by the batches' shares and the scale of the "
-            "loss, and brings the norm "
-            "down to clip_norm.")
+            "loss, and brings the norm down to clip_norm.")
         .variadic(1)
         .shape([](ShapeContext& c) {
             DType dtype{};

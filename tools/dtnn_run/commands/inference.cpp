@@ -35,11 +35,10 @@ std::function<int()> declare_predict(OptionList& list) {
     auto options = std::make_shared<Options>();
     declare_plan(list, *options);
     declare_weights(list, *options);
-    list.several(
-        "--input", options->input,
-        "Images (JPEG, PNG), folders of images, arrays (.npy, .npz), tables (.csv); or one "
-        "split of the plan's dataset: train, validation, test",
-        {.required = true, .value = "FILE", .offers = {"train", "validation", "test"}});
+    list.several("--input", options->input,
+                 "Images (JPEG, PNG), folders of images, arrays (.npy, .npz), tables (.csv); or "
+                 "one split of the plan's dataset: train, validation, test",
+                 {.required = true, .value = "FILE", .offers = {"train", "validation", "test"}});
     list.text("-o,--output", options->output,
               "The file of predictions, or the folder of masks; default -, standard output",
               {.value = "FILE"});

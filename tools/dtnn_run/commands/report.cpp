@@ -16,11 +16,10 @@ std::function<int()> declare_report(OptionList& list) {
     list.arguments(
         "RUN", options->runs,
         "Folders of runs, of a sweep, or of folders of runs: more than one are compared");
-    list.text(
-        "-o,--output", options->output,
-        "The page's file, - for standard output; default report.html in the folder of the run "
-        "or the sweep, and comparison.html here for several runs",
-        {.value = "FILE"});
+    list.text("-o,--output", options->output,
+              "The page's file, - for standard output; default report.html in the folder of the "
+              "run or the sweep, and comparison.html here for several runs",
+              {.value = "FILE"});
     list.text("--format", options->report_format,
               "The page, or the comparison as text, CSV or JSON on standard output",
               {.choices = {"html", "text", "csv", "json"}});

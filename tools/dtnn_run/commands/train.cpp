@@ -51,11 +51,10 @@ std::function<int()> declare_train(OptionList& list) {
               "Goes on only if global batches are of as many samples as before; another number of "
               "ranks needs a PLAN for it then");
     list.needs("--keep-global-batch", "--resume");
-    list.text(
-        "--epochs", options->epochs,
-        "Goes on with a run that has finished: +N epochs more, or N in all; another training, "
-        "which takes weights and the optimizer's state over",
-        {.value = "+N"});
+    list.text("--epochs", options->epochs,
+              "Goes on with a run that has finished: +N epochs more, or N in all; another "
+              "training, which takes weights and the optimizer's state over",
+              {.value = "+N"});
     list.needs("--epochs", "--resume");
     list.flag("--force", options->force, "Replaces the run that the folder holds");
     list.excludes("--force", "--resume");
@@ -97,9 +96,9 @@ const tools::RegisteredCommand kTrainCommand(
                    "two processes, started again when one of them dies"},
                   {"dtnn-run --dry-run --ranks 512 ranks.json",
                    "what 512 processes would do, checked on this one"}},
-     .details = "The word `train` may be left out. SIGTERM, SIGHUP, SIGUSR1 and Ctrl-C stop a run "
-                "after a checkpoint, with exit code 75; all of them but SIGUSR1 again end it at "
-                "once."});
+     .details =
+         "The word `train` may be left out. SIGTERM, SIGHUP, SIGUSR1 and Ctrl-C stop a run after a "
+         "checkpoint, with exit code 75; all of them but SIGUSR1 again end it at once."});
 
 }  // namespace
 }  // namespace dtnn

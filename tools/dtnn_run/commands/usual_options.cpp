@@ -49,10 +49,9 @@ void declare_weight_options(tools::OptionList& list, WeightOptions& options, boo
                 "The names in the file of weights: torchvision, or a JSON file `{\"NAME IN THE "
                 "FILE\": \"NAME IN THE PLAN\"}` in which `*` is any text, `{x}` a number, `null` "
                 "leaves out; otherwise a shipped one is taken where it fits");
-    declare_layout(
-        list, options,
-        "How the file of weights arranges axes: own as plans do, torch as PyTorch, nchw, "
-        "nhwc and nhwc_gpu as PyDTNN does");
+    declare_layout(list, options,
+                   "How the file of weights arranges axes: own as plans do, torch as PyTorch, "
+                   "nchw, nhwc and nhwc_gpu as PyDTNN does");
     list.text("--match", options.match,
               "Weights go to parameters by name, or in order by role: file_order, name_order (2 "
               "before 10), or order, the one of them that fits; auto: name, or order where the "
@@ -72,13 +71,12 @@ void declare_weight_options(tools::OptionList& list, WeightOptions& options, boo
 }
 
 void declare_export_options(tools::OptionList& list, WeightOptions& options) {
-    declare_map(list, options,
-                "The names to give: torchvision, or a JSON file as for reading; otherwise the "
-                "plan's");
-    declare_layout(
+    declare_map(
         list, options,
-        "How to arrange axes: own as plans do, torch as PyTorch, nchw, nhwc and nhwc_gpu "
-        "as PyDTNN does; auto: as the map says, else own");
+        "The names to give: torchvision, or a JSON file as for reading; otherwise the plan's");
+    declare_layout(list, options,
+                   "How to arrange axes: own as plans do, torch as PyTorch, nchw, nhwc and "
+                   "nhwc_gpu as PyDTNN does; auto: as the map says, else own");
 }
 
 }  // namespace dtnn

@@ -132,21 +132,20 @@ std::function<int()> declare_check(OptionList& list) {
     };
 }
 
-const RegisteredCommand kCheckCommand({.name = "check",
-                                       .doc = "Finds every mistake in specs",
-                                       .place = 10,
-                                       .declare = declare_check,
-                                       .purpose = Purpose::prepare,
-                                       .exits = {{ExitCode::failed},
-                                                 {ExitCode::invalid_spec},
-                                                 {ExitCode::over_budget},
-                                                 {ExitCode::mismatch}},
-                                       .examples = {
-                                           {"dtnnc check job.yaml",
-                                            "every mistake in the job and in what it "
-                                            "names, with file, line and column"},
-                                           {"dtnnc check --format json - < job.yaml",
-                                            "as an editor asks for what is not saved yet"}}});
+const RegisteredCommand kCheckCommand(
+    {.name = "check",
+     .doc = "Finds every mistake in specs",
+     .place = 10,
+     .declare = declare_check,
+     .purpose = Purpose::prepare,
+     .exits = {{ExitCode::failed},
+               {ExitCode::invalid_spec},
+               {ExitCode::over_budget},
+               {ExitCode::mismatch}},
+     .examples = {{"dtnnc check job.yaml",
+                   "every mistake in the job and in what it names, with file, line and column"},
+                  {"dtnnc check --format json - < job.yaml",
+                   "as an editor asks for what is not saved yet"}}});
 
 }  // namespace
 

@@ -85,8 +85,8 @@ std::function<int()> declare_compile(OptionList& list) {
     declare_lints(list, given->common);
     compiler::CompileOptions& options = given->command.options;
     list.text("-o,--output", given->output,
-              "File of the plan, - for standard output; default NAME.plan.json; with --sweep "
-              "the folder of the plans, default NAME-sweep",
+              "File of the plan, - for standard output; default NAME.plan.json; with --sweep the "
+              "folder of the plans, default NAME-sweep",
               {.value = "FILE"});
     list.text("--target", options.device,
               fmt::format("Device: {}", fmt::join(plan::device_names(), " or ")),
@@ -122,23 +122,21 @@ std::function<int()> declare_compile(OptionList& list) {
     };
 }
 
-const RegisteredCommand kCompileCommand({.name = "compile",
-                                         .doc = "Writes the plan of a job",
-                                         .place = 20,
-                                         .declare = declare_compile,
-                                         .purpose = Purpose::prepare,
-                                         .exits = {{ExitCode::failed},
-                                                   {ExitCode::invalid_spec},
-                                                   {ExitCode::over_budget},
-                                                   {ExitCode::mismatch}},
-                                         .examples = {{"dtnnc compile job.yaml -o plan.json",
-                                                       "the plan, for `dtnn-run plan.json`"},
-                                                      {"dtnnc compile job.yaml --set "
-                                                       "training.epochs=1 -o - | dtnnc summary -",
-                                                       "a plan that is only looked at"},
-                                                      {"dtnnc compile job.yaml --sweep "
-                                                       "training.batch_size=32,64 -o wide",
-                                                       "a folder with a plan for each value"}}});
+const RegisteredCommand kCompileCommand(
+    {.name = "compile",
+     .doc = "Writes the plan of a job",
+     .place = 20,
+     .declare = declare_compile,
+     .purpose = Purpose::prepare,
+     .exits = {{ExitCode::failed},
+               {ExitCode::invalid_spec},
+               {ExitCode::over_budget},
+               {ExitCode::mismatch}},
+     .examples = {{"dtnnc compile job.yaml -o plan.json", "the plan, for `dtnn-run plan.json`"},
+                  {"dtnnc compile job.yaml --set training.epochs=1 -o - | dtnnc summary -",
+                   "a plan that is only looked at"},
+                  {"dtnnc compile job.yaml --sweep training.batch_size=32,64 -o wide",
+                   "a folder with a plan for each value"}}});
 
 }  // namespace
 

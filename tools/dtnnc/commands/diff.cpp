@@ -117,11 +117,10 @@ std::string plan_of(const std::string& path) {
 
 std::function<int()> declare_diff(OptionList& list) {
     auto given = std::make_shared<DiffArguments>();
-    list.argument(
-        "A", given->a,
-        "A spec, a plan or the folder of a run; alone: the folder of a sweep, or of runs, "
-        "which are compared with each other",
-        true, "SPEC|PLAN|FOLDER");
+    list.argument("A", given->a,
+                  "A spec, a plan or the folder of a run; alone: the folder of a sweep, or of "
+                  "runs, which are compared with each other",
+                  true, "SPEC|PLAN|FOLDER");
     list.argument("B", given->b, "A spec, a plan or the folder of a run", false, "SPEC|PLAN|RUN");
     list.text(
         "--page", given->page,

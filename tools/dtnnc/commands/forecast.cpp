@@ -144,9 +144,8 @@ std::string row_json(const plan::Forecast& row) {
         return fmt::format("{{\"ranks\": {}, \"refused\": {}}}", row.ranks, json_text(row.refused));
     return fmt::format(
         "{{\"ranks\": {}, \"threads\": {}, \"nodes\": {}, \"ranks_per_node\": {}, \"batch\": {}, "
-        "\"global_batch\": {}, \"step_seconds\": {}, \"compute_seconds\": {}, "
-        "\"exposed_seconds\": {}, \"input_seconds\": {}, \"step_error_seconds\": {}, "
-        "\"communication_seconds\": {}, "
+        "\"global_batch\": {}, \"step_seconds\": {}, \"compute_seconds\": {}, \"exposed_seconds\": "
+        "{}, \"input_seconds\": {}, \"step_error_seconds\": {}, \"communication_seconds\": {}, "
         "\"samples_per_second\": {}, \"efficiency\": {}, \"sent_bytes\": {}, \"memory_bytes\": {}, "
         "\"memory_is_bound\": {}, \"steps_per_epoch\": {}, \"epoch_seconds\": {}, "
         "\"validation_seconds\": {}, \"test_seconds\": {}, \"job_seconds\": {}, \"notes\": {}}}",
@@ -272,10 +271,10 @@ std::function<int()> declare_forecast(OptionList& list) {
     declare_spec_path(list, given->common);
     list.text("--machine", command.machine,
               "The machine: a spec's file or name; default the job's own", {.value = "SPEC"});
-    list.text("--ranks", command.ranks,
-              "Numbers of ranks, as in 1,2,4,...,4096; default those that the machine has cores "
-              "for",
-              {.value = "LIST"});
+    list.text(
+        "--ranks", command.ranks,
+        "Numbers of ranks, as in 1,2,4,...,4096; default those that the machine has cores for",
+        {.value = "LIST"});
     list.number("--threads", command.threads, "Threads of a rank; default the plan's",
                 {.lowest = 1, .highest = kMostRanks});
     list.number("--ranks-per-node", command.ranks_per_node,
@@ -297,11 +296,11 @@ const RegisteredCommand kForecastCommand(
                {ExitCode::invalid_spec},
                {ExitCode::over_budget},
                {ExitCode::mismatch}},
-     .examples = {{"dtnnc forecast digits_ranks --machine cluster_100g --ranks 1,2,4,...,64",
-                   "time of a step, efficiency, memory and traffic, row by row"},
-                  {"dtnnc forecast plan.json --machine cluster_100g --scaling strong --svg "
-                   "scaling.svg",
-                   "the same batch on more ranks, drawn"}}});
+     .examples = {
+         {"dtnnc forecast digits_ranks --machine cluster_100g --ranks 1,2,4,...,64",
+          "time of a step, efficiency, memory and traffic, row by row"},
+         {"dtnnc forecast plan.json --machine cluster_100g --scaling strong --svg scaling.svg",
+          "the same batch on more ranks, drawn"}}});
 
 }  // namespace
 

@@ -40,11 +40,10 @@ std::string form_of(const GraphCommand& command, const CommonOptions& options) {
     std::string ending = dot == std::string::npos ? "" : command.output.substr(dot + 1);
     for (const char* known : {"html", "svg", "png", "pdf", "dot"})
         if (ending == known) return ending;
-    throw UsageError(fmt::format(
-        "`{}` does not say what to draw\nhelp: name a file that ends in .html, .svg, .png, .pdf or "
-        ".dot, "
-        "or give --format",
-        command.output));
+    throw UsageError(
+        fmt::format("`{}` does not say what to draw\nhelp: name a file that ends in .html, .svg, "
+                    ".png, .pdf or .dot, or give --format",
+                    command.output));
 }
 
 std::string checked_program(const plan::Plan& plan, const GraphCommand& command) {
@@ -123,11 +122,10 @@ std::function<int()> declare_graph(OptionList& list) {
     GraphCommand& command = given->command;
     list.argument("SPEC|PLAN", given->source, "A job, a model or a plan");
     declare_common(list, given->common, {"html", "svg", "png", "pdf", "dot"});
-    list.text(
-        "-o,--output", command.output,
-        "File to draw, by its ending html, a page with search and zoom, svg, png, pdf or dot; - "
-        "for dot on standard output",
-        {.required = true, .value = "FILE"});
+    list.text("-o,--output", command.output,
+              "File to draw, by its ending html, a page with search and zoom, svg, png, pdf or "
+              "dot; - for dot on standard output",
+              {.required = true, .value = "FILE"});
     list.number("--depth", command.depth,
                 "Draws what is nested in more than that many blocks as one box", {.lowest = 1});
     list.flag("--fused", command.fused, "Draws the steps after fusion instead of layers");

@@ -101,10 +101,10 @@ ReferencePage passes_page() {
     ReferencePage page{"passes.md", "Shared lists", "passes",
                        "what the compiler does to a graph, in order", ""};
     page.text = fmt::format(
-        "{}\n# Passes\n\nWhat the compiler does to the graph of a program, in this order. "
-        "Optional ones can be left out, `--disable NAME`: the result then differs in speed and "
-        "memory only. `--emit NAME` prints the graph after a pass.\n\n| order | pass | programs | "
-        "optional | what it does |\n|---|---|---|---|---|\n",
+        "{}\n# Passes\n\nWhat the compiler does to the graph of a program, in this order. Optional "
+        "ones can be left out, `--disable NAME`: the result then differs in speed and memory only. "
+        "`--emit NAME` prints the graph after a pass.\n\n| order | pass | programs | optional | "
+        "what it does |\n|---|---|---|---|---|\n",
         kGeneratedLine);
     int order = 0;
     for (const PassInfo& pass : all_passes())
@@ -137,10 +137,9 @@ ReferencePage kernels_page() {
         "machine has and that neither refuses the problem nor is expected to be slower at it than "
         "one behind it, or another that [was measured](../tuning.md) to be faster. The plan names "
         "the one chosen, and why others were not; `dtnnc explain PLAN` shows it. `reference` is "
-        "the plain form that all others are tested "
-        "against; `--reference-kernels` chooses it everywhere. In brackets: the instruction set "
-        "that one needs, and its types where they are not f32 and f64.\n\n| operator | on a "
-        "processor | on a CUDA device |\n|---|---|---|\n",
+        "the plain form that all others are tested against; `--reference-kernels` chooses it "
+        "everywhere. In brackets: the instruction set that one needs, and its types where they are "
+        "not f32 and f64.\n\n| operator | on a processor | on a CUDA device |\n|---|---|---|\n",
         kGeneratedLine);
     std::string_view last;
     for (const kernels::KernelInfo& kernel : kernels::catalogue("cpu")) {

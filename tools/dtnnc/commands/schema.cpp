@@ -35,27 +35,25 @@ struct SchemaArguments {
 
 std::function<int()> declare_schema(OptionList& list) {
     auto given = std::make_shared<SchemaArguments>();
-    list.text(
-        "-o,--output", given->output,
-        "Folder for the definitions and a file of each kind and of all, which refer to them; - or "
-        "nothing for one schema with its definitions on standard output",
-        {.value = "FOLDER"});
+    list.text("-o,--output", given->output,
+              "Folder for the definitions and a file of each kind and of all, which refer to them; "
+              "- or nothing for one schema with its definitions on standard output",
+              {.value = "FOLDER"});
     list.text("--kind", given->kind, "Of one kind: job, model, dataset, training or machine",
               {.choices = {"job", "model", "dataset", "training", "machine"}});
     return [given] { return schema(given->output, given->kind); };
 }
 
-const RegisteredCommand kSchemaCommand({.name = "schema",
-                                        .doc = "Writes JSON Schemas of the specs, for editors",
-                                        .place = 140,
-                                        .declare = declare_schema,
-                                        .purpose = Purpose::learn,
-                                        .exits = {{ExitCode::failed}},
-                                        .examples = {{"dtnnc schema -o schema",
-                                                      "a file for each kind of spec, one of all, "
-                                                      "and one of what they are made of"},
-                                                     {"dtnnc schema --kind job",
-                                                      "of jobs alone, on standard output"}}});
+const RegisteredCommand kSchemaCommand(
+    {.name = "schema",
+     .doc = "Writes JSON Schemas of the specs, for editors",
+     .place = 140,
+     .declare = declare_schema,
+     .purpose = Purpose::learn,
+     .exits = {{ExitCode::failed}},
+     .examples = {{"dtnnc schema -o schema",
+                   "a file for each kind of spec, one of all, and one of what they are made of"},
+                  {"dtnnc schema --kind job", "of jobs alone, on standard output"}}});
 
 }  // namespace
 

@@ -130,8 +130,8 @@ SlurmRequest request_of(const plan::Plan& plan, int ranks, int nodes) {
     if (machine.cores > 0 && per_node * request.cores > machine.cores)
         request.cores = std::max<int>(request.threads, machine.cores / int(per_node));
     if (machine.cores > 0 && per_node * request.threads > machine.cores)
-        warn(fmt::format("{} of {} threads on a node of {} cores of the machine `{}`: they "
-                         "would share cores",
+        warn(fmt::format("{} of {} threads on a node of {} cores of the machine `{}`: they would "
+                         "share cores",
                          count_text(per_node, "rank"), request.threads, machine.cores, name),
              fmt::format("compile with --threads {}, or use more nodes",
                          std::max<std::int64_t>(1, machine.cores / per_node)));
@@ -163,15 +163,13 @@ void check(const SlurmCommand& command) {
     if (command.time.empty()) return;
     const auto seconds = seconds_of(command.time);
     if (!seconds)
-        throw UsageError(
-            fmt::format("--time `{}` is no time\nhelp: as Slurm takes it: minutes, H:MIN:SEC "
-                        "or D-H:MIN:SEC",
-                        command.time));
+        throw UsageError(fmt::format(
+            "--time `{}` is no time\nhelp: as Slurm takes it: minutes, H:MIN:SEC or D-H:MIN:SEC",
+            command.time));
     if (*seconds <= command.signal_before)
-        throw UsageError(
-            fmt::format("--time {} is no longer than the {} that --signal-before leaves for the "
-                        "checkpoint",
-                        command.time, limit_text(command.signal_before)));
+        throw UsageError(fmt::format(
+            "--time {} is no longer than the {} that --signal-before leaves for the checkpoint",
+            command.time, limit_text(command.signal_before)));
 }
 
 /// The run of a plan; `command` gets what its machine says.
@@ -296,12 +294,9 @@ const RegisteredCommand kSlurmCommand(
      .declare = declare_slurm,
      .purpose = Purpose::prepare,
      .exits = {{ExitCode::failed}, {ExitCode::mismatch}},
-     .examples = {{"dtnnc slurm plan.json --time 2:00:00 -o "
-                   "job.sh",
-                   "for `sbatch job.sh`: cores, memory, signals, "
-                   "requeue"},
-                  {"dtnnc slurm ranks.json --ranks 64 --nodes 8 "
-                   "-o job.sh",
+     .examples = {{"dtnnc slurm plan.json --time 2:00:00 -o job.sh",
+                   "for `sbatch job.sh`: cores, memory, signals, requeue"},
+                  {"dtnnc slurm ranks.json --ranks 64 --nodes 8 -o job.sh",
                    "of a plan for any number of ranks"}}});
 
 }  // namespace

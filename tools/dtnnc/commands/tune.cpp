@@ -41,11 +41,10 @@ std::function<int()> declare_tune(OptionList& list) {
     compiler::CompileOptions& options = command.compile.options;
     list.argument("SPEC|PLAN", command.source, "A job, a model or a plan");
     declare_common(list, command.common, {"text"});
-    list.text(
-        "-o,--output", command.output,
-        "File of the tuned plan; default of a plan for a device PLAN with `.tuned.json` at its "
-        "end, of a spec none: later compilations use the times",
-        {.value = "FILE"});
+    list.text("-o,--output", command.output,
+              "File of the tuned plan; default of a plan for a device PLAN with `.tuned.json` at "
+              "its end, of a spec none: later compilations use the times",
+              {.value = "FILE"});
     list.text("--tuning", command.compile.tuning,
               "File that times go to; default $DTNN_TUNING, else tuning.json of the cache folder",
               {.value = "FILE"});

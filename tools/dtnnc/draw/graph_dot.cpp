@@ -126,14 +126,12 @@ std::string title_table(const Drawing& drawing) {
     for (const FamilyStyle* family : drawing.families)
         legend += fmt::format(
             "<TD BGCOLOR=\"{}\" COLOR=\"{}\" BORDER=\"1\"><FONT POINT-SIZE=\"9\" "
-            "COLOR=\"#111111\"> {} "
-            "</FONT></TD>",
+            "COLOR=\"#111111\"> {} </FONT></TD>",
             family->fill, family->border, html_escaped(std::string(family->name)));
     return fmt::format(
-        "<TABLE BORDER=\"0\" CELLSPACING=\"3\" CELLPADDING=\"3\"><TR><TD COLSPAN=\"{0}\">"
-        "<FONT POINT-SIZE=\"16\" COLOR=\"#1d2430\"><B>{1}</B></FONT></TD></TR><TR><TD "
-        "COLSPAN=\"{0}\">{2}{3}</FONT>"
-        "</TD></TR><TR>{4}</TR></TABLE>",
+        "<TABLE BORDER=\"0\" CELLSPACING=\"3\" CELLPADDING=\"3\"><TR><TD COLSPAN=\"{0}\"><FONT "
+        "POINT-SIZE=\"16\" COLOR=\"#1d2430\"><B>{1}</B></FONT></TD></TR><TR><TD "
+        "COLSPAN=\"{0}\">{2}{3}</FONT></TD></TR><TR>{4}</TR></TABLE>",
         families().size(), html_escaped(drawing.title), kSmall, html_escaped(drawing.subtitle),
         legend);
 }
@@ -151,8 +149,8 @@ Drawing drawing_of(const plan::Plan& plan, std::string subtitle, const std::vect
     std::string& text = drawing.dot;
     text = fmt::format("digraph \"{}\" {{\n", dot_escaped(plan.name));
     text += fmt::format(
-        "    graph [{}fontname=\"Helvetica\", fontsize=11, "
-        "ranksep=0.35, nodesep=0.3, color=\"#9aa4b2\", fontcolor=\"#44516b\"];\n",
+        "    graph [{}fontname=\"Helvetica\", fontsize=11, ranksep=0.35, nodesep=0.3, "
+        "color=\"#9aa4b2\", fontcolor=\"#44516b\"];\n",
         titled ? fmt::format("label=<{}>, labelloc=t, ", title_table(drawing)) : "");
     text +=
         "    node [shape=box, style=\"rounded,filled\", fontname=\"Helvetica\", fontsize=11, "

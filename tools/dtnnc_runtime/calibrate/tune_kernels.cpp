@@ -235,15 +235,14 @@ int tune_kernels(const TuneKernelsCommand& command) {
     kernels::Isa isa{};
     if (!kernels::parse_isa(plan->target.isa, isa) || isa > kernels::host_isa())
         throw UsageError(
-            fmt::format("{} is for {}, and this machine has {}\nhelp: tune it where it "
-                        "is to run, or with --isa",
+            fmt::format("{} is for {}, and this machine has {}\nhelp: tune it where it is to run, "
+                        "or with --isa",
                         command.source, plan->target.isa, kernels::name_of(kernels::host_isa())));
     if (!runtime::has_kernels(isa))
-        throw UsageError(
-            fmt::format("{} is for {}, and this program was built without its kernels\nhelp: build "
-                        "the program with cmake -DDTNN_INSTRUCTION_SETS=all, or name another set "
-                        "by --isa",
-                        command.source, plan->target.isa));
+        throw UsageError(fmt::format(
+            "{} is for {}, and this program was built without its kernels\nhelp: build the program "
+            "with cmake -DDTNN_INSTRUCTION_SETS=all, or name another set by --isa",
+            command.source, plan->target.isa));
     const TuningFile file = tuning_file(command.compile.tuning);
     if (file.path.empty())
         throw UsageError(
@@ -254,18 +253,17 @@ int tune_kernels(const TuneKernelsCommand& command) {
     tuner.run(tasks);
     const Outcome outcome = print(tasks);
     write_stderr(fmt::format(
-        "{} problems with several kernels: {} measured in {}, {} known before; history "
-        "{}\n"
+        "{} problems with several kernels: {} measured in {}, {} known before; history {}\n"
         "{} get another kernel than without tuning; in these steps a training step takes {} "
         "instead of {}\n",
         tasks.size(), tuner.measured(), elapsed_time_text(watch.seconds()), tuner.known(),
         file.path, outcome.changed, time_text(outcome.chosen), time_text(outcome.usual)));
     if (tuner.others() > kMostOthers)
-        write_stderr(fmt::format(
-            "warning: the machine was not idle: at times others took {:.0f} % of the cores' "
-            "time\nhelp: what was measured meanwhile is marked, and measured again by the next "
-            "`dtnnc tune`\n",
-            100 * tuner.others()));
+        write_stderr(
+            fmt::format("warning: the machine was not idle: at times others took {:.0f} % of the "
+                        "cores' time\nhelp: what was measured meanwhile is marked, and measured "
+                        "again by the next `dtnnc tune`\n",
+                        100 * tuner.others()));
     return command.output.empty() ? 0 : write_tuned_plan(command, file);
 }
 
