@@ -255,7 +255,7 @@ std::map<std::string, std::string> fields_of_parts(const SourceNode& tree) {
     for (const Field& field : machine_table())
         add(std::string(field.name), fmt::format("machine.{}", field.name));
     elsewhere.insert(help_for_misplaced("job").begin(), help_for_misplaced("job").end());
-    // Who writes `memory` in a job means its budget.
+    // `memory` in a job means its budget.
     elsewhere.erase("memory");
     return elsewhere;
 }
@@ -293,7 +293,7 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
     }
     std::erase_if(job.spans, [](const auto& entry) { return entry.second.place.file.empty(); });
 
-    // What could not be loaded has its diagnostic; the rest is checked all the same.
+    // A part that could not be loaded has its diagnostic; the rest is checked all the same.
     const auto part = [&](const char* name) -> SourceEntry* {
         SourceEntry* entry = tree.find(name);
         if (!entry) return nullptr;
@@ -350,7 +350,7 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
     check_samples(job, diagnostics);
     check_steps(job, diagnostics);
     check_watched(job.training, &job.dataset, diagnostics);
-    // What a metric reads of the programs depends on the labels.
+    // The output that a metric reads depends on the labels.
     for (plan::Metric& metric : job.training.training.metrics)
         metric =
             plan::make_metric({metric.type, metric.attributes}, job.dataset.dataset.target().kind);

@@ -182,7 +182,7 @@ class ProgramEmitter {
         return int(step.node.index()) < graph_.prologue;
     }
 
-    // Of a step that is there already; those of the prologue come first.
+    // A step that is there already, by its number; those of the prologue come first.
     const plan::Step& step_at(std::size_t number) const {
         const std::size_t prologue = program_.prologue.size();
         return number < prologue ? program_.prologue[number] : program_.steps[number - prologue];
@@ -262,7 +262,7 @@ class ProgramEmitter {
             const Value& state = graph_.value(update.state);
             const Value& result = graph_.value(update.value);
             if (result.kind != ValueKind::result) continue;
-            // What else is exchanged ends in statistics, but in the program that averages them.
+            // Other exchanges end in statistics, but in the program that averages them.
             if (!graph_.parameter(state.parameter).trainable &&
                 program_.kind != ProgramKind::synchronise)
                 continue;
@@ -276,7 +276,7 @@ class ProgramEmitter {
         }
     }
 
-    // What own_part says, and the update that reads it.
+    // The shards that own_part makes, with the updates that read them.
     std::vector<EmittedShard> shards() {
         std::vector<EmittedShard> found;
         std::unordered_map<std::size_t, std::size_t> shard_of;  // by value: the own part
@@ -325,7 +325,7 @@ class ProgramEmitter {
             collective.offset = first.offset;
             collective.bytes =
                 last.offset - first.offset + element_count(last.dims) * size_of(last.dtype);
-            // Of parts, all of them.
+            // Parts are exchanged all together.
             if (first.by_rank) collective.bytes *= ranks_;
             if (const auto shard = reduced_by_.find(name); shard != reduced_by_.end()) {
                 collective.bytes = shard->second.part_bytes * ranks_;

@@ -147,7 +147,7 @@ class ProgramWalk {
         auto it = std::lower_bound(all.begin(), all.end(), end, [&](int other, std::int64_t at) {
             return tensor(other).offset < at;
         });
-        // Nothing before reaches this far any more.
+        // No tensor before reaches this far any more.
         const auto reach = reach_.begin() + (all.data() - tensors_by_buffer_.data());
         while (it != all.begin() && reach[it - all.begin() - 1] > tensor(id).offset) {
             --it;
@@ -197,7 +197,7 @@ class ProgramWalk {
             find(findings_,
                  "{}: step {} `{}` reads `{}` after step {} wrote another tensor over it",
                  program_.name, number, step.name, tensor(id).name, lost_[id]);
-        // What the prologue made must still be there when the steps run again.
+        // Results of the prologue must still be there when the steps run again.
         const Buffer& b = buffer(id);
         if (number >= prologue() && !persistent(b) && b.first_step < prologue() &&
             b.last_step != count() - 1)
@@ -216,8 +216,8 @@ class ProgramWalk {
                  number, step.name, tensor(id).name);
     }
 
-    // What an exchange of parts ends with: the own part of its operands, or of it all that it is
-    // made of. Which, audit_shards() looks at.
+    // An exchange of parts ends with the own part of its operands, or with all that the parts
+    // make. audit_shards() looks at which.
     bool ends_parts(const Step& step) const {
         const std::optional<ExchangeEnd> end = exchange_end_of(step.op);
         const bool reduced = end == kReduceScatterWait;

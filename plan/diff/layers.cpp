@@ -60,7 +60,7 @@ class LayerComparison {
         pairs();
         structural_ = structural_ || !renamed_.empty();
         if (!numbering_.empty() && !structural_) {
-            // Nothing shifted the numbers: somebody wrote the names.
+            // No layer shifted the numbers: somebody wrote the names.
             for (auto& [i, j] : numbering_)
                 rename(i, j);
         } else if (!numbering_.empty()) {

@@ -32,7 +32,7 @@ Settings resolved(const Plan& plan) {
     return settings;
 }
 
-// What the runtime goes by, for plans whose specs do not say it.
+// The fields that the runtime goes by, for plans whose specs do not say it.
 Settings own_fields(const Plan& plan) {
     Settings settings;
     auto add = [&](const std::string& path, const auto& value) {
@@ -291,7 +291,7 @@ class SettingComparison {
     // is on both sides differs. Fields of those are compared under the place that they have in `b`.
     void match_members(const std::string& owner) {
         const Setting list_a = before_.at(owner), list_b = after_.at(owner);
-        // Who writes one list chooses against every member of the other's, defaults included.
+        // A written list is chosen against every member of the other's, defaults included.
         const bool written = list_a.written || list_b.written;
         std::vector<ListMember> a = take_members(before_, owner), b = take_members(after_, owner);
         std::vector<std::size_t> places;
@@ -379,7 +379,7 @@ class SettingComparison {
             return &add(Section::target, "target." + name, {json_text(x), true, meaning, reason},
                         {json_text(y), true, meaning, reason});
         };
-        // What follows from a setting, or from another machine, nobody chose.
+        // A consequence of a setting, or of another machine, is not chosen.
         const auto follows = [](Change* change, bool because) {
             if (change && because) change->chosen = false;
         };

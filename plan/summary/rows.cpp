@@ -18,7 +18,7 @@ std::size_t at(int index) {
     return std::size_t(index);
 }
 
-// What each layer keeps in persistent buffers, each buffer once.
+// The bytes that each layer keeps in persistent buffers, each buffer once.
 void add_persistent(const Plan& plan, std::vector<LayerFacts>& facts) {
     std::vector<bool> counted(plan.buffers.size());
     for (const Parameter& parameter : plan.parameters) {
@@ -65,7 +65,7 @@ void add_inputs(const Plan& plan, std::vector<LayerFacts>& facts) {
         const Layer& layer = plan.layers[i];
         for (const std::string& name : layer.from) {
             const auto found = shapes.find(name);
-            // What is no layer is an input of the model.
+            // A source that is no layer is an input of the model.
             facts[i].inputs.push_back(found == shapes.end() ? input_of(plan.dataset, name).dims
                                                             : *found->second);
         }

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/enum_names.hpp"
+
 namespace CLI {
 class App;
 class Option;
@@ -90,6 +92,16 @@ class OptionList {
         }
         add_choice(names, doc, choices, standing,
                    [&value, words](std::size_t chosen) { value = words[chosen].second; });
+    }
+
+    /// Likewise: one of these values of a set, by its name.
+    template <NamedEnum Value>
+    void one_of(const char* names, Value& value, const std::string& doc,
+                const std::vector<Value>& among) {
+        std::vector<std::pair<const char*, Value>> words;
+        for (const Value one : among)
+            words.emplace_back(name_of(one), one);
+        one_of(names, value, doc, words);
     }
 
     void text(const char* names, std::string& value, const std::string& doc,

@@ -89,7 +89,8 @@ int run_bench(const Options& options, Communicator& communicator) {
                      session->executor().team().size()};
     if (request.per_step) facts.roofs = measure_roofs(plan.target, facts.threads);
     if (!options.roofline.empty()) draw_roofline(options, result, facts);
-    print_out(options.format == "json" ? bench_json(result, facts) : bench_text(result, facts));
+    print_out(options.format == tools::Format::json ? bench_json(result, facts)
+                                                    : bench_text(result, facts));
     return int(Exit::done);
 }
 

@@ -2,12 +2,24 @@
 /// The commands of dtnn-run; commands/ has their options.
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "runtime/report/prediction_file.hpp"
+#include "tools/command_line/output_format.hpp"
 #include "tools/dtnn_run/weight_options.hpp"
 
 namespace dtnn {
+
+/// The forms of predictions by name, which files may end in but for masks in folders.
+using ChosenPredictions = std::optional<runtime::PredictionFormat>;
+inline const std::vector<std::pair<const char*, ChosenPredictions>> kPredictionFormats = {
+    {"csv", runtime::PredictionFormat::csv},
+    {"jsonl", runtime::PredictionFormat::jsonl},
+    {"npz", runtime::PredictionFormat::npz},
+    {"png", runtime::PredictionFormat::png}};
 
 struct Options {
     /// "train --check-numbers": the word, and those of its options that all ranks must have alike.
@@ -18,13 +30,14 @@ struct Options {
     WeightOptions weight_options;
     std::vector<std::string> input;  ///< predict: files, or a split
     std::string split = "test";      ///< evaluate
-    std::string prediction_format;   ///< csv, jsonl, npz, png; empty: as the output's name says
+    /// Nothing: as the output's name says.
+    ChosenPredictions prediction_format;
     double threshold = 0.5;          ///< predict: of any number of labels
     bool average = false;            ///< weights: the moving averages of a run
     std::string resume;              ///< the folder of a run that goes on
     std::string epochs;              ///< with `resume`: "+2" more than are done, or "4" in all
     bool keep_global_batch = false;  ///< with `resume`: another global batch is refused
-    std::string format = "text";     ///< text, json
+    tools::Format format = tools::Format::text;  ///< or json
     std::string progress = "auto";
     double progress_seconds = 30;  ///< between two lines, where there is no bar
     std::string color = "auto";
@@ -40,11 +53,11 @@ struct Options {
     bool per_step = false;
     bool synthetic_data = false;
     bool dry_run = false;
-    int ranks = 0;                       ///< train, bench; 0: not given
-    int max_restarts = 0;                ///< train
-    std::vector<std::string> runs;       ///< report: folders of runs
-    std::string report_format = "html";  ///< report: or text, csv, json
-    bool table_only = false;             ///< sweep: trains nothing
+    int ranks = 0;                                      ///< train, bench; 0: not given
+    int max_restarts = 0;                               ///< train
+    std::vector<std::string> runs;                      ///< report: folders of runs
+    tools::Format report_format = tools::Format::html;  ///< report: or text, csv, json
+    bool table_only = false;                            ///< sweep: trains nothing
 };
 
 /// Each returns the exit code or throws RunError.

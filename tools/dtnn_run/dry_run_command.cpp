@@ -52,14 +52,14 @@ int dry_run_command(const Options& options) {
         throw refused(options.plan, "it trains on no samples",
                       "compile the job again with the dtnnc of this version");
     const DryRun result = dry_run(plan, ranks);
-    if (options.format == "json") print_out(dry_run_json(result, plan));
+    if (options.format == tools::Format::json) print_out(dry_run_json(result, plan));
     if (!result.findings.empty()) {
         throw RunError(Exit::mismatch,
                        fmt::format("{} ranks cannot run the plan {} together: {}", ranks,
                                    options.plan, fmt::join(result.findings, "; ")),
                        "compile the job again with the dtnnc of this version");
     }
-    if (options.format != "json") print_out(dry_run_text(result, plan));
+    if (options.format != tools::Format::json) print_out(dry_run_text(result, plan));
     return int(Exit::done);
 }
 

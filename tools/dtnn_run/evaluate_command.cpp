@@ -46,7 +46,7 @@ int evaluate(const Options& options, Communicator& communicator) {
     together(communicator, "the loss", [&] { require_number(values, options.split); });
     if (communicator.rank() != 0) return int(Exit::done);
     progress->clear();
-    if (options.format == "json") {
+    if (options.format == tools::Format::json) {
         print_out(fmt::format("{{\"version\": 1, \"name\": {}, \"samples\": {}, \"{}\": {}}}\n",
                               json_text(plan.name), values.samples, options.split,
                               measures_json(values)));

@@ -23,23 +23,14 @@ namespace {
 using namespace runtime;  // NOLINT(google-build-using-namespace): this file is its command line
 
 PredictionFormat format_of(const Options& options) {
-    std::string name = options.prediction_format;
-    if (name.empty()) {
-        const std::string end = std::filesystem::path(options.output).extension().string();
-        if (options.output.empty() || options.output == "-") {
-            name = "csv";
-        } else if (end == ".csv" || end == ".jsonl" || end == ".npz") {
-            name = end.substr(1);
-        } else {
-            throw RunError(Exit::usage, fmt::format("{} does not say its format", options.output),
-                           "give it a name that ends in .csv, .jsonl or .npz, or say --format; "
-                           "--format png writes masks into a folder");
-        }
-    }
-    return name == "csv"     ? PredictionFormat::csv
-           : name == "jsonl" ? PredictionFormat::jsonl
-           : name == "png"   ? PredictionFormat::png
-                             : PredictionFormat::npz;
+    if (options.prediction_format) return *options.prediction_format;
+    if (options.output.empty() || options.output == "-") return PredictionFormat::csv;
+    const std::string end = std::filesystem::path(options.output).extension().string();
+    for (const auto& [name, format] : kPredictionFormats)
+        if (format != PredictionFormat::png && end == "." + std::string(name)) return *format;
+    throw RunError(Exit::usage, fmt::format("{} does not say its format", options.output),
+                   "give it a name that ends in .csv, .jsonl or .npz, or say --format; "
+                   "--format png writes masks into a folder");
 }
 
 /// The file of predictions must not be one of those that they are made from.

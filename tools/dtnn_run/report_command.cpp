@@ -52,14 +52,14 @@ std::string usual_path(const std::string& folder, bool one_run, std::size_t give
 int report_command(const Options& options) {
     const std::string folder = RunFolder(options.runs.front()).path();
     const bool one_run = options.runs.size() == 1 && is_there(folder + "/plan.json");
-    if (options.report_format != "html") {
+    if (options.report_format != tools::Format::html) {
         if (!options.output.empty() && options.output != "-")
             throw RunError(Exit::usage, "-o names the file of a page",
                            "leave out --format, or send the output to a file: > FILE");
         const Comparison comparison = compare_runs(find_runs(options.runs));
         const std::string differences = differences_text(comparison);
-        print_out(options.report_format == "json" ? comparison_json(comparison)
-                  : options.report_format == "csv"
+        print_out(options.report_format == tools::Format::json ? comparison_json(comparison)
+                  : options.report_format == tools::Format::csv
                       ? comparison_csv(comparison)
                       : comparison_text(comparison) + (differences.empty() ? "" : "\n") +
                             differences);

@@ -173,9 +173,9 @@ int SweepRun::run() {
     }
     const Comparison comparison = table();
     write_table(comparison);
-    print_out(options_.format == "json"  ? comparison_json(comparison)
-              : options_.format == "csv" ? comparison_csv(comparison)
-                                         : comparison_text(comparison));
+    print_out(options_.format == tools::Format::json  ? comparison_json(comparison)
+              : options_.format == tools::Format::csv ? comparison_csv(comparison)
+                                                      : comparison_text(comparison));
     say(fmt::format("table {}/{}", folder_, plan::kSweepTable));
     for (const auto& [name, why] : failed_)
         say(fmt::format("{} failed: {}", name, why));

@@ -174,7 +174,7 @@ int TrainRun::finish(const TrainingResult& result) {
     watch_->update();
     history_->close();
     checkpoints_->forget_dropped();
-    const bool json = options_.format == "json";
+    const bool json = options_.format == tools::Format::json;
     progress_->answer(json ? fmt::format("{{\"version\": 1, \"output\": {}, \"test\": {}}}",
                                          json_text(folder_->path()), measures_json(test))
                            : "test: " + measures_text(test),

@@ -108,7 +108,7 @@ void export_for_others(const Options& options, const std::string& path) {
 
 int weights_list_command(const Options& options) {
     const WeightFile file = read_weight_file(file_of(options));
-    print_out(options.format == "json" ? list_json(file) : list_text(file));
+    print_out(options.format == tools::Format::json ? list_json(file) : list_text(file));
     return int(Exit::done);
 }
 

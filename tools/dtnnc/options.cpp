@@ -27,9 +27,8 @@ std::optional<compiler::DataFault> find_data(plan::Dataset& dataset) {
 
 }  // namespace
 
-void declare_format(OptionList& list, CommonOptions& options,
-                    const std::vector<std::string>& formats) {
-    list.text("--format", options.format, "Form of what is printed", {.choices = formats});
+void declare_format(OptionList& list, CommonOptions& options, const std::vector<Format>& formats) {
+    list.one_of("--format", options.format, "Form of what is printed", formats);
     list.text("--color", options.color, "Colours; auto: on a terminal, and obeys NO_COLOR",
               {.choices = {"auto", "always", "never"}});
 }
@@ -61,8 +60,7 @@ void declare_spec_path(OptionList& list, CommonOptions& options) {
     });
 }
 
-void declare_common(OptionList& list, CommonOptions& options,
-                    const std::vector<std::string>& formats) {
+void declare_common(OptionList& list, CommonOptions& options, const std::vector<Format>& formats) {
     declare_format(list, options, formats);
     list.number("--max-errors", options.max_errors,
                 "Most errors that are shown as text; 0 shows all",
@@ -105,7 +103,7 @@ bool use_color(const std::string& color, std::FILE* stream) {
 }
 
 int print_diagnostics(const compiler::Diagnostics& diagnostics, const CommonOptions& options) {
-    if (options.format == "json")
+    if (options.format == Format::json)
         write_stdout(diagnostics.render_json());
     else if (!diagnostics.all().empty())
         write_stderr_bytes(

@@ -9,6 +9,7 @@
 #include "compiler/frontend/specs.hpp"
 #include "compiler/support/diagnostics.hpp"
 #include "tools/command_line/command.hpp"
+#include "tools/command_line/output_format.hpp"
 
 namespace dtnn::tools {
 
@@ -16,7 +17,7 @@ struct CommonOptions {
     std::vector<std::string> settings;  ///< --set, in order
     /// --spec-path, then DTNN_SPEC_PATH, then the installed specs.
     std::vector<std::string> spec_path;
-    std::string format = "text";     ///< text or json, and what a command takes besides
+    Format format = Format::text;    ///< text or json, and what a command takes besides
     std::string color = "auto";      ///< auto, always or never
     int max_errors = 20;             ///< shown as text; 0: all
     int ranks = 0;                   ///< --ranks of commands that compile; 0: not given
@@ -27,10 +28,10 @@ struct CommonOptions {
 
 /// --format and --color.
 void declare_format(OptionList& list, CommonOptions& options,
-                    const std::vector<std::string>& formats = {"text", "json"});
+                    const std::vector<Format>& formats = {Format::text, Format::json});
 /// These, and what commands on specs take besides.
 void declare_common(OptionList& list, CommonOptions& options,
-                    const std::vector<std::string>& formats = {"text", "json"});
+                    const std::vector<Format>& formats = {Format::text, Format::json});
 void declare_set(OptionList& list, CommonOptions& options);
 /// --strict and --allow, of commands that judge specs.
 void declare_lints(OptionList& list, CommonOptions& options);

@@ -31,7 +31,7 @@ struct CompareRunsCommand {
     std::string folder;
     std::string page;  ///< a file; empty: none
     bool quiet = false;
-    std::string format;  ///< text, json or csv
+    Format format = Format::text;  ///< or json, csv
 };
 
 /// `dtnnc codegen`.

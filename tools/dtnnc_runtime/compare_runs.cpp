@@ -15,10 +15,10 @@ int compare_runs(const CompareRunsCommand& command) {
     const int exit_code = comparison.differences.empty() ? 0 : 1;
     if (command.quiet) return exit_code;
     const std::string differences = runtime::differences_text(comparison);
-    write_stdout(command.format == "json"  ? runtime::comparison_json(comparison)
-                 : command.format == "csv" ? runtime::comparison_csv(comparison)
-                                           : differences + (differences.empty() ? "" : "\n") +
-                                                 runtime::comparison_text(comparison));
+    write_stdout(command.format == Format::json  ? runtime::comparison_json(comparison)
+                 : command.format == Format::csv ? runtime::comparison_csv(comparison)
+                                                 : differences + (differences.empty() ? "" : "\n") +
+                                                       runtime::comparison_text(comparison));
     return exit_code;
 }
 

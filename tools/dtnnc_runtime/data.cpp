@@ -352,7 +352,7 @@ int data(const DataCommand& command) {
     refuse_existing(command.write);
     compiler::Diagnostics diagnostics;
     std::optional<Report> report = load(command, diagnostics);
-    if (!report || options.format == "text") {
+    if (!report || options.format == Format::text) {
         const int exit_code = print_diagnostics(diagnostics, options);
         if (!report) return exit_code;
     }
@@ -384,7 +384,7 @@ int data(const DataCommand& command) {
         write_file(command.write, report->spec);
         tell_written(command.write);
     }
-    write_stdout(options.format == "json" ? report_json(*report) : report_text(*report));
+    write_stdout(options.format == Format::json ? report_json(*report) : report_text(*report));
     return 0;
 }
 

@@ -45,7 +45,7 @@ void check_image_shape(const Dims& shape, bool arrays, const Span& span, Diagnos
                           "images of several sizes, or neither");
         return;
     }
-    // Of images of several sizes, the size that transforms make is checked behind them.
+    // Images of several sizes are checked behind the transforms, which make them one.
     check_sample_shape(differ ? Dims{shape[0], 1, 1} : shape, span, "dataset", diagnostics);
 }
 

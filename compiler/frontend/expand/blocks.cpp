@@ -131,7 +131,7 @@ void Blocks::read(const SourceEntry& entry, bool is_operator, Diagnostics& diagn
     }
     for (const BlockParameter& parameter : block.parameters) {
         block.fields.push_back(parameter.field);
-        // What a use does not give is found by bind_parameters.
+        // Parameters that a use does not give are found by bind_parameters.
         block.fields.back().optional = parameter.fallback != nullptr;
     }
     if (block.is_loss) return;

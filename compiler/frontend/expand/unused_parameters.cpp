@@ -73,7 +73,7 @@ void check_unused_parameters(const SourceNode& model, Diagnostics& diagnostics) 
     for (const SourceEntry& field : model.entries) {
         const bool reads = field.key == "layers" || field.key == "blocks" ||
                            field.key == "defaults" || field.key == "input" || field.key == "inputs";
-        // What a setting replaces may have read one.
+        // A value that a setting replaces may have read one.
         if (reads) youngest = std::min(youngest, has_setting(field.value) ? -1 : field.generation);
         if (field.key == "blocks" && field.value.is_map())
             for (const SourceEntry& block : field.value.entries)

@@ -175,6 +175,26 @@ Json expression_schema() {
     return {{"type", "string"}, {"pattern", R"(\$\{.+\})"}};
 }
 
+Json element_schema(const Field& field, const char* type, bool expressions) {
+    std::vector<Json> element = {number_schema(field, type)};
+    if (expressions) element.push_back(expression_schema());
+    return any_of(element);
+}
+
+// Integers of which there may be one, two, four, or any number, as the type says.
+void add_integers(const Field& field, bool expressions, std::vector<Json>& forms) {
+    const Json item = element_schema(field, "integer", expressions);
+    if (field.type == FieldType::integer_list) {
+        forms.push_back(list_schema(item, 0, 0));
+        return;
+    }
+    const bool padding = field.type == FieldType::padding;
+    if (padding) forms.push_back(choices_schema({"valid", "same"}));
+    forms.push_back(number_schema(field, "integer"));
+    forms.push_back(list_schema(item, 2, 2));
+    if (padding) forms.push_back(list_schema(item, 4, 4));
+}
+
 Json field_schema(const Field& field, bool expressions) {
     std::vector<Json> forms;
     bool open = expressions;
@@ -222,28 +242,14 @@ Json field_schema(const Field& field, bool expressions) {
         case FieldType::record_list:
             forms.push_back(list_schema(record_schema(*field.fields), 0, 0));
             break;
-        case FieldType::real_list: {
-            std::vector<Json> element = {number_schema(field, "number")};
-            if (expressions) element.push_back(expression_schema());
-            forms.push_back(list_schema(any_of(element), 0, 0));
+        case FieldType::real_list:
+            forms.push_back(list_schema(element_schema(field, "number", expressions), 0, 0));
             break;
-        }
         case FieldType::integer_pair:
         case FieldType::padding:
-        case FieldType::integer_list: {
-            std::vector<Json> element = {number_schema(field, "integer")};
-            if (expressions) element.push_back(expression_schema());
-            const Json item = any_of(element);
-            if (field.type == FieldType::padding)
-                forms.push_back(choices_schema({"valid", "same"}));
-            if (field.type != FieldType::integer_list) {
-                forms.push_back(number_schema(field, "integer"));
-                forms.push_back(list_schema(item, 2, 2));
-            }
-            if (field.type == FieldType::padding) forms.push_back(list_schema(item, 4, 4));
-            if (field.type == FieldType::integer_list) forms.push_back(list_schema(item, 0, 0));
+        case FieldType::integer_list:
+            add_integers(field, expressions, forms);
             break;
-        }
         case FieldType::text_list: {
             const Json item = field.choices.empty() ? text_schema() : choices_schema(field.choices);
             forms.push_back(item);

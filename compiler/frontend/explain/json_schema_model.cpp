@@ -98,7 +98,7 @@ void refine(Json& fields, const char* name, Json form, const FieldTable& table) 
     fields["properties"][name] = std::move(form);
 }
 
-// What every layer takes besides its operator's fields.
+// The fields that every layer takes besides its operator's.
 void add_layer_fields(Json& fields, std::size_t least, std::size_t most) {
     refine(fields, "name", layer_name_schema(false), layer_table());
     refine(fields, "from", sources_schema(least, most), layer_table());
@@ -184,7 +184,7 @@ Json control_schema(const FieldTable& table, const LayerRules& rules, const char
     return use_schema(fields, required_fields(table), doc);
 }
 
-// Of a model: at least one.
+// The layers of a model: at least one.
 Json model_layers(const LayerRules& rules) {
     Json list = list_of_layers(rules);
     list["minItems"] = 1;
@@ -266,7 +266,7 @@ Json blocks_schema(const LayerRules& rules, bool whole) {
             {"additionalProperties", block}};
 }
 
-// Of the kind, by itself or under a name in a model, where it may extend another.
+// A formula by itself, or under a name in a model, where it may extend another.
 Json formula_form(const FieldTable& table, const FieldTable& parameters, Json words) {
     Json parameter = table_schema(parameters, true);
     parameter["required"] = required_fields(parameters);
@@ -298,7 +298,7 @@ Json operators_schema() {
     return {{"anyOf", {map, {{"type", "array"}, {"items", name}}}}};
 }
 
-// Of a model whose own blocks may have defaults too; `defaults` is closed.
+// The defaults of a model whose own blocks may have some too; `defaults` is closed.
 Json defaults_with_blocks() {
     Json types = Json::object();
     for (const LayerWord& word : layer_words())

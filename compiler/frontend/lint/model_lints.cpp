@@ -27,7 +27,7 @@ void channels_last(const LintSubject& subject, LintVoice& voice) {
     if (!input.is_image() || shape.empty() || shape[0] <= kMostColours || shape[2] > kMostColours ||
         shape[2] == 2)
         return;
-    // Of other extents than squares only pictures in colours: [32, 1000, 1] are signals.
+    // Extents that are no square are a picture only in colours: [32, 1000, 1] are signals.
     const bool picture =
         shape[2] == kColours && shape[0] >= kSmallPicture && shape[1] >= kSmallPicture;
     if (shape[0] != shape[1] && !picture) return;

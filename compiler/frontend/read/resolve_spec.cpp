@@ -240,7 +240,7 @@ ResolvedSpec resolve_spec(const std::string& path, const LoadOptions& options,
     for (const LayerSpec& layer : job.model.layers)
         spec.layers[layer.name] = layer.span.place;
     for (plan::ResolvedValue& value : spec.values) {
-        // What a layer reads follows from where it stands, when it does not say it itself.
+        // The sources of a layer follow from where it stands, when it does not name them.
         constexpr std::string_view kLayers = "model.layers.", kFrom = ".from";
         if (value.origin != plan::OriginKind::fallback || !value.path.starts_with(kLayers) ||
             !value.path.ends_with(kFrom))

@@ -309,7 +309,7 @@ ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
         }
     }
     model.operators = formulas_of(language.blocks());
-    // Where something is wrong it may be what should read them.
+    // A wrong place may be the one that should read them.
     if (diagnostics.error_count() == errors) check_unused_parameters(tree, diagnostics);
     forget_made(fields.spans);
     model.spans = std::move(fields.spans);

@@ -1,5 +1,5 @@
-// What the schedules of a training must fulfil beside their tables: that each has an effect, that
-// they do not undo each other, and that what they watch is computed.
+// The rules of the schedules of a training beside their tables: each has an effect, they do not
+// undo each other, and what they watch is computed.
 
 #include <fmt/format.h>
 

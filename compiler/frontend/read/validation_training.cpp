@@ -93,7 +93,7 @@ class TrainingReader {
             return;
         }
         FieldTable table = group_table();
-        // Of an optimizer that is unknown every field may be meant.
+        // An unknown optimizer may have any field.
         for (const Field& own : group_optimizer_fields(spec_.training.optimizer))
             table.push_back(own);
         for (std::size_t i = 0; i < list->items.size(); ++i)

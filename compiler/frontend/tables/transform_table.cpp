@@ -45,7 +45,7 @@ Field amount() {
                       mathematics(kChanged));
 }
 
-// What fields must fulfil together.
+// The rules that fields must fulfil together.
 
 void check_resize(const ReadComponent& read, Diagnostics& diagnostics) {
     require_one_of(read, {"size", "shorter"}, diagnostics);

@@ -249,7 +249,7 @@ OpDef define_elementwise() {
             [](const Node& node) { return text_or(node.attributes, "expression", ""); })
         .shape(elementwise_shape)
         .gradient(elementwise_gradient)
-        // What fusions know by its name.
+        // The operator whose name fusions know.
         .general_form([](const Graph&, const Node& node) -> std::vector<Node> {
             if (node.inputs.size() != 1) return {};
             const std::string name = operator_of(text_or(node.attributes, "expression", ""));

@@ -42,10 +42,10 @@ std::function<int()> declare_predict(OptionList& list) {
     list.text("-o,--output", options->output,
               "The file of predictions, or the folder of masks; default -, standard output",
               {.value = "FILE"});
-    list.text("--format", options->prediction_format,
-              "Form of the predictions; default by the file's name, csv on standard output; png: "
-              "masks, of a class for every pixel",
-              {.choices = {"csv", "jsonl", "npz", "png"}});
+    list.one_of("--format", options->prediction_format,
+                "Form of the predictions; default by the file's name, csv on standard output; png: "
+                "masks, of a class for every pixel",
+                kPredictionFormats);
     list.real("--threshold", options->threshold,
               "Where a sample has any number of labels: those this probable are given", 0, 1);
     declare_progress(list, *options);

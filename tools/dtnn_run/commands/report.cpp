@@ -20,9 +20,10 @@ std::function<int()> declare_report(OptionList& list) {
               "The page's file, - for standard output; default report.html in the folder of the "
               "run or the sweep, and comparison.html here for several runs",
               {.value = "FILE"});
-    list.text("--format", options->report_format,
-              "The page, or the comparison as text, CSV or JSON on standard output",
-              {.choices = {"html", "text", "csv", "json"}});
+    list.one_of("--format", options->report_format,
+                "The page, or the comparison as text, CSV or JSON on standard output",
+                std::vector{tools::Format::html, tools::Format::text, tools::Format::csv,
+                            tools::Format::json});
     declare_color(list, *options);
     return [options] {
         require_one_process("report");

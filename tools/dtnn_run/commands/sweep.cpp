@@ -15,9 +15,9 @@ std::function<int()> declare_sweep(OptionList& list) {
     auto options = std::make_shared<Options>();
     list.argument("FOLDER", options->plan,
                   "The folder that dtnnc compile SPEC --sweep has written");
-    list.text("--format", options->format,
-              "Form of the table on standard output; FOLDER/results.csv is written in any case",
-              {.choices = {"text", "csv", "json"}});
+    list.one_of("--format", options->format,
+                "Form of the table on standard output; FOLDER/results.csv is written in any case",
+                std::vector{tools::Format::text, tools::Format::csv, tools::Format::json});
     list.flag("--table", options->table_only,
               "Trains nothing; only writes and prints the table of the runs as they stand");
     list.text("--progress", options->progress,

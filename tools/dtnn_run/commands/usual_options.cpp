@@ -14,8 +14,8 @@ void declare_color(tools::OptionList& list, Options& options) {
 }
 
 void declare_format(tools::OptionList& list, Options& options) {
-    list.text("--format", options.format, "Form of what is printed on standard output",
-              {.choices = {"text", "json"}});
+    list.one_of("--format", options.format, "Form of what is printed on standard output",
+                std::vector{tools::Format::text, tools::Format::json});
 }
 
 void declare_progress(tools::OptionList& list, Options& options) {

@@ -114,7 +114,7 @@ int check(const CheckArguments& given) {
             checked_words(checked, plan));
     }
     const int exit_code = print_diagnostics(all, options);
-    if (!given.quiet && options.format != "json") write_stdout(well);
+    if (!given.quiet && options.format != Format::json) write_stdout(well);
     return exit_code;
 }
 

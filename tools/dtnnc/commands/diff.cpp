@@ -40,7 +40,7 @@ std::optional<plan::Plan> compile_like(const std::string& spec, const plan::Plan
     if (!plan) {
         // Differences may be wanted as JSON; what keeps them from being found is for people.
         CommonOptions as_text = options;
-        as_text.format = "text";
+        as_text.format = Format::text;
         print_diagnostics(diagnostics, as_text);
         return plan;
     }
@@ -92,7 +92,7 @@ int diff(const DiffArguments& given) {
     std::vector<plan::Change> changes = plan::diff(*first, *second);
     if (given.data) read_samples(*first, *second, given, changes);
     if (given.quiet) return changes.empty() ? 0 : 1;
-    if (options.format == "json")
+    if (options.format == Format::json)
         write_stdout(plan::diff_json(changes, given.summary));
     else
         write_stdout_bytes(
@@ -130,14 +130,14 @@ std::function<int()> declare_diff(OptionList& list) {
     list.flag("-q,--quiet", given->quiet, "Prints no difference: the exit code tells");
     list.flag("!--no-data", given->data,
               "Does not read datasets whose paths differ to see whether the samples do");
-    declare_common(list, given->common, {"text", "json", "csv"});
+    declare_common(list, given->common, {Format::text, Format::json, Format::csv});
     return [given] {
         std::error_code ignored;
         if (given->b.empty() && std::filesystem::is_directory(given->a, ignored))
             return diff_runs(*given);
         if (given->b.empty())
             throw UsageError("B is missing: diff compares two, or the runs of one folder");
-        if (!given->page.empty() || given->common.format == "csv")
+        if (!given->page.empty() || given->common.format == Format::csv)
             throw UsageError("--page and --format csv are for the runs of a folder");
         given->a = plan_of(given->a);
         given->b = plan_of(given->b);

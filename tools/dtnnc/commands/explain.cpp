@@ -144,7 +144,7 @@ std::vector<Topic> specs_named(const std::string& name, const CommonOptions& opt
 }
 
 int explain(const std::string& word, const std::string& part, const CommonOptions& options) {
-    const bool json = options.format == "json";
+    const bool json = options.format == Format::json;
     if (is_plan(word)) return explain_plan(word, part, json);
     if (!part.empty())
         throw UsageError(

@@ -221,7 +221,7 @@ int forecast(const std::string& spec_or_plan, const ForecastCommand& command,
         plan_of(spec_or_plan, command.threads, options, diagnostics);
     std::optional<plan::Machine> machine;
     if (plan) machine = machine_of(*plan, command, options, diagnostics);
-    if (!machine || options.format != "json") {
+    if (!machine || options.format != Format::json) {
         const int exit_code = print_diagnostics(diagnostics, options);
         if (!machine) return exit_code;
     }
@@ -249,8 +249,8 @@ int forecast(const std::string& spec_or_plan, const ForecastCommand& command,
         write_file(command.svg, forecast_svg(rows, title));
         tell_written(command.svg);
     }
-    write_stdout(options.format == "json" ? json_of(rows, *plan, *machine, command)
-                                          : text_of(rows, title));
+    write_stdout(options.format == Format::json ? json_of(rows, *plan, *machine, command)
+                                                : text_of(rows, title));
     return 0;
 }
 

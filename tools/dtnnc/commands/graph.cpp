@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "base/text.hpp"
@@ -33,13 +34,15 @@ struct GraphCommand {
 constexpr std::size_t kMostNodes = 1000;
 constexpr int kLimitSeconds = 60;
 
-std::string form_of(const GraphCommand& command, const CommonOptions& options) {
-    if (options.format != "text") return options.format;
-    if (command.output == "-") return "dot";
+constexpr Format kForms[] = {Format::html, Format::svg, Format::png, Format::pdf, Format::dot};
+
+Format form_of(const GraphCommand& command, const CommonOptions& options) {
+    if (options.format != Format::text) return options.format;
+    if (command.output == "-") return Format::dot;
     const std::size_t dot = command.output.rfind('.');
     std::string ending = dot == std::string::npos ? "" : command.output.substr(dot + 1);
-    for (const char* known : {"html", "svg", "png", "pdf", "dot"})
-        if (ending == known) return ending;
+    for (const Format known : kForms)
+        if (ending == name_of(known)) return known;
     throw UsageError(
         fmt::format("`{}` does not say what to draw\nhelp: name a file that ends in .html, .svg, "
                     ".png, .pdf or .dot, or give --format",
@@ -85,7 +88,7 @@ std::size_t deepest(const plan::Plan& plan) {
 
 int graph(const std::string& spec_or_plan, const GraphCommand& command,
           const CommonOptions& options) {
-    const std::string form = form_of(command, options);
+    const Format form = form_of(command, options);
     compiler::Diagnostics diagnostics;
     const std::optional<plan::Plan> plan = named_plan(spec_or_plan, {}, options, diagnostics);
     const int exit_code = print_diagnostics(diagnostics, options);
@@ -93,14 +96,15 @@ int graph(const std::string& spec_or_plan, const GraphCommand& command,
     DrawingOptions drawing_options;
     drawing_options.depth = command.depth;
     drawing_options.program = checked_program(*plan, command);
-    drawing_options.titled = form != "html";
+    drawing_options.titled = form != Format::html;
     const Drawing drawing = draw(*plan, drawing_options);
     std::string text = drawing.dot;
-    if (form != "dot") {
+    if (form != Format::dot) {
         if (drawing.nodes > kMostNodes) refuse(*plan, drawing_options, drawing.nodes);
-        text = render(drawing.dot, form == "html" ? "svg" : form, kLimitSeconds);
-        if (form == "html") text = graph_page(drawing, text);
-        if (form == "svg") text = graph_picture(text);
+        text =
+            render(drawing.dot, name_of(form == Format::html ? Format::svg : form), kLimitSeconds);
+        if (form == Format::html) text = graph_page(drawing, text);
+        if (form == Format::svg) text = graph_picture(text);
     }
     if (command.output == "-") {
         write_stdout_bytes(text);
@@ -121,7 +125,7 @@ std::function<int()> declare_graph(OptionList& list) {
     auto given = std::make_shared<GraphArguments>();
     GraphCommand& command = given->command;
     list.argument("SPEC|PLAN", given->source, "A job, a model or a plan");
-    declare_common(list, given->common, {"html", "svg", "png", "pdf", "dot"});
+    declare_common(list, given->common, {std::begin(kForms), std::end(kForms)});
     list.text("-o,--output", command.output,
               "File to draw, by its ending html, a page with search and zoom, svg, png, pdf or "
               "dot; - for dot on standard output",

@@ -39,13 +39,13 @@ int resolve(const std::string& spec, const std::string& output, const std::strin
     compiler::Diagnostics diagnostics;
     const compiler::ResolvedSpec resolved =
         compiler::resolve_spec(spec, load_options(options), diagnostics);
-    if (diagnostics.has_errors() || options.format != "json") {
+    if (diagnostics.has_errors() || options.format != Format::json) {
         const int exit_code = print_diagnostics(diagnostics, options);
         if (diagnostics.has_errors()) return exit_code;
     }
-    const std::string text = options.format == "json" ? resolved_json(resolved, spec)
-                             : origins == "none"      ? resolved.text
-                                                      : compiler::text_with_origins(resolved);
+    const std::string text = options.format == Format::json ? resolved_json(resolved, spec)
+                             : origins == "none"            ? resolved.text
+                                                            : compiler::text_with_origins(resolved);
     if (output.empty() || output == "-") {
         write_stdout(text);
     } else {

@@ -100,9 +100,9 @@ int settings(const std::string& spec_or_plan, const CommonOptions& options) {
         const compiler::LoadOptions load = load_options(options);
         compiler::Diagnostics diagnostics;
         compiler::ResolvedSpec spec = compiler::resolve_spec(spec_or_plan, load, diagnostics);
-        if (diagnostics.has_errors() || options.format == "text") {
+        if (diagnostics.has_errors() || options.format == Format::text) {
             CommonOptions said = options;
-            if (said.format != "json") said.format = "text";
+            if (said.format != Format::json) said.format = Format::text;
             const int exit_code = print_diagnostics(diagnostics, said);
             if (diagnostics.has_errors()) return exit_code;
         }
@@ -120,11 +120,11 @@ int settings(const std::string& spec_or_plan, const CommonOptions& options) {
     }
     std::erase_if(values, is_layer);
     if (!values.empty()) add_absent(values, job);
-    if (options.format == "json")
+    if (options.format == Format::json)
         write_stdout(settings_json(spec_or_plan, values));
-    else if (options.format == "markdown")
+    else if (options.format == Format::markdown)
         write_stdout(markdown_table(settings_table(values)));
-    else if (options.format == "csv")
+    else if (options.format == Format::csv)
         write_stdout(csv_table(settings_table(values)));
     else
         // Only a terminal's lines have an end; files get all of the last column.
@@ -141,7 +141,8 @@ struct SettingsArguments {
 std::function<int()> declare_settings(OptionList& list) {
     auto given = std::make_shared<SettingsArguments>();
     list.argument("SPEC|PLAN", given->source, "A job, another spec or a plan");
-    declare_common(list, given->common, {"text", "markdown", "csv", "json"});
+    declare_common(list, given->common,
+                   {Format::text, Format::markdown, Format::csv, Format::json});
     return [given] { return settings(given->source, given->common); };
 }
 

@@ -50,9 +50,9 @@ plan::SummaryOptions checked_options(const SummaryCommand& command, const Common
     plan::SummaryOptions result;
     result.width = output_width();
     result.depth = command.depth;
-    if (options.format == "json") result.form = plan::SummaryForm::json;
-    if (options.format == "csv") result.form = plan::SummaryForm::csv;
-    if (options.format == "markdown") result.form = plan::SummaryForm::markdown;
+    if (options.format == Format::json) result.form = plan::SummaryForm::json;
+    if (options.format == Format::csv) result.form = plan::SummaryForm::csv;
+    if (options.format == Format::markdown) result.form = plan::SummaryForm::markdown;
     auto add = [&](const std::string& name) {
         if (std::find(result.columns.begin(), result.columns.end(), name) == result.columns.end())
             result.columns.push_back(name);
@@ -72,7 +72,7 @@ int summary(const std::string& spec_or_plan, const SummaryCommand& command,
     compiler::Diagnostics diagnostics;
     const std::optional<plan::Plan> plan = named_plan(spec_or_plan, {}, options, diagnostics);
     // Warnings must not stand in the middle of JSON output.
-    if (!plan || options.format != "json") {
+    if (!plan || options.format != Format::json) {
         const int exit_code = print_diagnostics(diagnostics, options);
         if (!plan) return exit_code;
     }
@@ -91,7 +91,8 @@ std::function<int()> declare_summary(OptionList& list) {
     auto given = std::make_shared<SummaryArguments>();
     SummaryCommand& command = given->command;
     list.argument("SPEC|PLAN", given->source, "A job, a model or a plan");
-    declare_common(list, given->common, {"text", "table", "markdown", "csv", "json"});
+    declare_common(list, given->common,
+                   {Format::text, Format::table, Format::markdown, Format::csv, Format::json});
     list.words("--columns", command.columns,
                "Columns to show, in that order, with commas: " + column_names(),
                {.value = "COLUMNS", .offers = known_columns()});

@@ -40,7 +40,7 @@ std::function<int()> declare_tune(OptionList& list) {
     TuneKernelsCommand& command = given->kernels;
     compiler::CompileOptions& options = command.compile.options;
     list.argument("SPEC|PLAN", command.source, "A job, a model or a plan");
-    declare_common(list, command.common, {"text"});
+    declare_common(list, command.common, {Format::text});
     list.text("-o,--output", command.output,
               "File of the tuned plan; default of a plan for a device PLAN with `.tuned.json` at "
               "its end, of a spec none: later compilations use the times",

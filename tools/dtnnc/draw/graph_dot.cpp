@@ -304,7 +304,7 @@ Drawing draw_layers(const plan::Plan& plan, int depth, bool titled) {
             if (auto found = node_of_layer.find(source); found != node_of_layer.end())
                 connect(edges, found->second, number, edge_of(*shape_of[source]));
     }
-    // What nobody reads is the result; an arrow out of the picture shows its shape.
+    // A value that nobody reads is the result; an arrow out of the picture shows its shape.
     if (!plan.layers.empty()) {
         Node output;
         output.title = "output";

@@ -121,11 +121,11 @@ plan::SweepIndex begin_index(const std::string& spec, const std::vector<Sweep>& 
     return index;
 }
 
-std::string entry_table(const plan::SweepIndex& index, const std::string& format) {
+std::string entry_table(const plan::SweepIndex& index, Format format) {
     Table table;
     for (const plan::SweptSetting& sweep : index.sweeps)
         table.columns.push_back({sweep.path, true});
-    const bool plain = format == "csv";  // for programs: numbers as the index has them
+    const bool plain = format == Format::csv;  // for programs: numbers as the index has them
     const char* const names[] = {"parameters", plain ? "arena_bytes" : "arena",
                                  plain ? "train_step_flops" : "work per step"};
     for (const char* name : names)
@@ -143,7 +143,7 @@ std::string entry_table(const plan::SweepIndex& index, const std::string& format
         if (files) row.push_back(one.file);
         table.rows.push_back(std::move(row));
     }
-    if (format == "markdown") return markdown_table(table);
+    if (format == Format::markdown) return markdown_table(table);
     if (plain) return csv_table(table);
     // The names of files are copied from here; none is cut.
     return text_table(table, 1000);
@@ -209,7 +209,7 @@ int check_all(const std::string& spec, const std::vector<Combination>& all,
     }
     const compiler::Diagnostics diagnostics = found.all();
     // Warnings must not stand in the middle of JSON output.
-    if (!diagnostics.has_errors() && options.format == "json") return 0;
+    if (!diagnostics.has_errors() && options.format == Format::json) return 0;
     return print_diagnostics(diagnostics, options);
 }
 
@@ -255,7 +255,7 @@ int check_sweep(const std::vector<std::string>& specs, const std::vector<std::st
         found.add(own, one);
     }
     const int exit_code = print_diagnostics(found.all(), options);
-    if (exit_code != 0 || quiet || options.format == "json") return exit_code;
+    if (exit_code != 0 || quiet || options.format == Format::json) return exit_code;
     for (const std::string& spec : specs)
         write_stdout(
             fmt::format("{}: ok: {}\n", spec, count_text(std::int64_t(all.size()), "combination")));
@@ -286,7 +286,7 @@ int compile_sweep(const std::string& spec, const std::string& output,
     const std::string text = plan::to_json(index);
     folder->write(plan::kSweepIndex, text);
     folder->complete();
-    write_stdout(options.format == "json" ? text : entry_table(index, options.format));
+    write_stdout(options.format == Format::json ? text : entry_table(index, options.format));
     tell_written(folder->path(),
                  fmt::format("{} plans and {}; train them: dtnn-run sweep {}", index.plans.size(),
                              plan::kSweepIndex, folder->path()));
@@ -305,8 +305,8 @@ int summary_sweep(const std::string& spec, const std::vector<std::string>& texts
             index.plans.push_back(describe_plan(one, plan));
         });
     if (exit_code != 0) return exit_code;
-    write_stdout(options.format == "json" ? plan::to_json(index)
-                                          : entry_table(index, options.format));
+    write_stdout(options.format == Format::json ? plan::to_json(index)
+                                                : entry_table(index, options.format));
     return 0;
 }
 
