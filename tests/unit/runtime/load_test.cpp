@@ -152,7 +152,7 @@ TEST_CASE("a plan whose products overflow is refused, not booked for what they w
 }
 
 TEST_CASE("what is read of a plan without its being asked again has its form") {
-    expect_refused({"shape [2,4]", "channels, height and width"}, [](plan::Plan& plan) {
+    expect_refused({"stored_dims", "3 axes for 2 extents"}, [](plan::Plan& plan) {
         plan.dataset.input().stored_dims = {2, 4};
     });
     expect_refused({"`cutout`", "`size`", "2 whole numbers"}, [](plan::Plan& plan) {
