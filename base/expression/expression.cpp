@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace dtnn {
@@ -38,17 +39,22 @@ Expression sum(Expression a, Expression b) {
     return join(Term::add, std::move(a), std::move(b));
 }
 
+struct TooLong {};
+
 /// The derivative as the rules give it. A derivative that is 0 wherever it is one takes its factors
-/// along, infinite ones too, which simplify() would not allow.
-Expression derivative(const Expression& e, int by) {
+/// along, infinite ones too, which simplify() would not allow. Throws TooLong where a part of it
+/// has more than `most` operations: nested ones, as of abs, can double with every level.
+Expression derivative(const Expression& e, int by, std::int64_t most) {
     const auto number = [](double n) { return Expression::constant(n); };
     if (e.term == Term::input) return number(e.index == by ? 1 : 0);
     if (e.term == Term::number || is_comparison(e) || e.term == Term::floor) return number(0);
     const std::vector<Expression>& v = e.operands;
     std::vector<Expression> d;
     d.reserve(v.size());
-    for (const Expression& operand : v)
-        d.push_back(derivative(operand, by));
+    for (const Expression& operand : v) {
+        d.push_back(derivative(operand, by, most));
+        if (flops(d.back()) > most) throw TooLong{};
+    }
     if (std::all_of(d.begin() + (e.term == Term::select ? 1 : 0), d.end(),
                     [](const Expression& slope) { return is_zero(slope); }))
         return number(0);
@@ -218,7 +224,18 @@ Expression product(Expression a, Expression b) {
 }
 
 Expression differentiate(const Expression& expression, int index) {
-    return simplify(derivative(expression, index));
+    return simplify(derivative(expression, index, std::numeric_limits<std::int64_t>::max()));
+}
+
+std::optional<Expression> differentiate_within(const Expression& expression, int index,
+                                               std::int64_t most) {
+    try {
+        Expression slope = simplify(derivative(expression, index, most));
+        if (flops(slope) > most) return std::nullopt;
+        return slope;
+    } catch (const TooLong&) {
+        return std::nullopt;
+    }
 }
 
 Expression simplify(Expression e) {

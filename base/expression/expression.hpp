@@ -2,6 +2,8 @@
 /// Elementwise arithmetic as a small tree. Chains of operators fuse by composing trees, derivatives
 /// are taken symbolically, and kernels read the postfix text (postfix.hpp).
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -56,6 +58,10 @@ Expression power(Expression base, Expression exponent);
 /// The derivative by input `index`, simplified. At a kink it is one of the two one-sided
 /// derivatives.
 Expression differentiate(const Expression& expression, int index);
+/// The same; nothing where it, or a part that it is made of, has more than `most` operations. Takes
+/// memory by `most`, whatever the expression.
+std::optional<Expression> differentiate_within(const Expression& expression, int index,
+                                               std::int64_t most);
 /// A product of which one factor is a derivative: 0 where either is 0 whatever it says, and a
 /// comparison becomes a select, so that an infinite factor does not turn into not-a-number where
 /// nothing depends on it.

@@ -35,16 +35,15 @@ std::optional<ShapeError> formula_fault(const Expression& formula) {
     if (auto fault = constants_fault(formula)) return fault;
     for (int i = 0; i < input_count(formula); ++i) {
         if (!reads(formula, i)) continue;
-        const Expression slope = differentiate(formula, i);
-        if (const std::int64_t count = flops(slope); count > kMostDerivativeOperations)
+        const auto slope = differentiate_within(formula, i, kMostDerivativeOperations);
+        if (!slope)
             return ShapeError{
-                fmt::format("the derivative of the expression has {} operations; at most {} can be "
-                            "trained with",
-                            grouped(count), grouped(kMostDerivativeOperations)),
-                "powers (x ** 9) in place of products of equal factors, or several layers that do "
-                "a part each",
+                fmt::format("the derivative of the expression has more than {} operations",
+                            grouped(kMostDerivativeOperations)),
+                "write powers (x ** 9) in place of products of equal factors, or several layers "
+                "that do a part each",
                 "expression"};
-        if (const auto endless = endless_part(slope))
+        if (const auto endless = endless_part(*slope))
             return ShapeError{
                 fmt::format("a part of the expression's derivative is {} whatever the input",
                             *endless),
