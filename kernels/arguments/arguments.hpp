@@ -1,13 +1,10 @@
 #pragma once
 /// The form that every kernel's arguments have. `Arguments<T>` is a plain struct of sizes, pointers
-/// and constants with
-///
-///     explicit Arguments(const Operands&);
-///
-/// which reads operands by their names, strides and attributes once; what is more than that is
-/// defined in the family's .cpp. It is there for float and double, and for BFloat16 and Float16
-/// where devices store values in them; the kernels, compiled once per instruction set, see only the
-/// struct.
+/// and constants, made of a problem's operands. A member says where it is declared which operand,
+/// stride or attribute it is, `const T* src = o.source("src");`; what is more than that stands in
+/// the constructor, or in the family's .cpp. It is there for float and double, and for BFloat16 and
+/// Float16 where devices store values in them; the kernels, compiled once per instruction set, see
+/// only the struct.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,5 +22,12 @@
 namespace dtnn::kernels {
 
 class ThreadTeam;
+
+/// What members are read from. It is there while the arguments are made, and not to be used later.
+struct FromOperands {
+    const Operands& o;
+
+    explicit FromOperands(const Operands& operands) : o(operands) {}
+};
 
 }  // namespace dtnn::kernels

@@ -24,26 +24,30 @@
 namespace dtnn::kernels {
 
 template <class T>
-struct BatchNormTrainingArguments {
-    ImageLayout src_layout, residual_layout, dst_layout;
-    double epsilon = 0, momentum = 0;
-    bool relu = false, written = false;
+struct BatchNormTrainingArguments : FromOperands {
+    ImageLayout src_layout = o.source("src").by_channel(),
+                residual_layout = o.source("residual").by_channel(),
+                dst_layout = o.result("dst").by_channel();
+    double epsilon = o.problem.real("epsilon"), momentum = o.problem.real("momentum");
+    bool relu = ends_in_relu(o.problem), written = has_written_epilogue(o.problem);
     ElementwiseArguments<T> epilogue;  ///< where it is written: over y, without sources
-    const T* src = nullptr;
-    const Wide<T>*gamma = nullptr, *beta = nullptr, *running_mean = nullptr,
-          *running_variance = nullptr;
+    const T* src = o.source("src");
+    const Wide<T>*gamma = o.source("gamma"), *beta = o.source("beta"),
+          *running_mean = o.source("running_mean"),
+          *running_variance = o.source("running_variance");
     /// [3,C] sums of distances from an origin, of their squares, and the origin (conv2d.hpp); null:
     /// to be computed. Of all ranks, when `synchronised`: as batch_norm_synchronised.hpp has them.
-    const double* statistics = nullptr;
-    bool synchronised = false;
-    const T* residual = nullptr;  ///< null: none
-    T* dst = nullptr;
-    Wide<T>*inverse_deviation = nullptr, *new_running_mean = nullptr,
-    *new_running_variance = nullptr;
-    double* mean = nullptr;
+    const double* statistics = o.source("statistics");
+    bool synchronised = o.problem.flag("synchronised");
+    const T* residual = o.source("residual");  ///< null: none
+    T* dst = o.result("dst");
+    Wide<T>*inverse_deviation = o.result("inverse_deviation"),
+    *new_running_mean = o.result("new_running_mean"),
+    *new_running_variance = o.result("new_running_variance");
+    double* mean = o.result("mean");
     std::uint8_t* mask =
-        nullptr;  ///< bit i: dst's physical element i is positive; null: not wanted
-    std::byte* workspace = nullptr;
+        o.result("mask");  ///< bit i: dst's physical element i is positive; null: not wanted
+    std::byte* workspace = o.scratch();
 
     /// Elements per channel that the statistics are of.
     double count() const {
@@ -52,108 +56,58 @@ struct BatchNormTrainingArguments {
         return all > 0 ? all : 1;
     }
 
-    explicit BatchNormTrainingArguments(const Operands& o)
-        : src_layout(o.source("src").by_channel()),
-          residual_layout(o.source("residual").by_channel()),
-          dst_layout(o.result("dst").by_channel()),
-          epsilon(o.problem.real("epsilon")),
-          momentum(o.problem.real("momentum")),
-          relu(ends_in_relu(o.problem)),
-          written(has_written_epilogue(o.problem)),
-          src(o.source("src")),
-          gamma(o.source("gamma")),
-          beta(o.source("beta")),
-          running_mean(o.source("running_mean")),
-          running_variance(o.source("running_variance")),
-          statistics(o.source("statistics")),
-          synchronised(o.problem.flag("synchronised")),
-          residual(o.source("residual")),
-          dst(o.result("dst")),
-          inverse_deviation(o.result("inverse_deviation")),
-          new_running_mean(o.result("new_running_mean")),
-          new_running_variance(o.result("new_running_variance")),
-          mean(o.result("mean")),
-          mask(o.result("mask")),
-          workspace(o.scratch()) {
+    explicit BatchNormTrainingArguments(const Operands& operands) : FromOperands(operands) {
         if (written) epilogue.read_terms(o.problem);
     }
 };
 
 /// What every gradient of batch norm reads, here and in batch_norm_synchronised.hpp.
 template <class T>
-struct BatchNormGradient {
-    ImageLayout src_layout, diff_dst_layout;
-    bool relu = false;
-    const T *src = nullptr, *diff_dst = nullptr;
-    const Wide<T>*gamma = nullptr, *inverse_deviation = nullptr;
-    const double* mean = nullptr;
-    const Wide<T>* beta = nullptr;       ///< relu without mask: y is computed again
-    const std::uint8_t* mask = nullptr;  ///< relu with mask: bits by diff_dst's physical element
-    std::byte* workspace = nullptr;
-
-  protected:
-    explicit BatchNormGradient(const Operands& o)
-        : src_layout(o.source("src").by_channel()),
-          diff_dst_layout(o.source("diff_dst").by_channel()),
-          relu(ends_in_relu(o.problem)),
-          src(o.source("src")),
-          diff_dst(o.source("diff_dst")),
-          gamma(o.source("gamma")),
-          inverse_deviation(o.source("inverse_deviation")),
-          mean(o.source("mean")),
-          beta(o.source("beta")),
-          mask(o.source("mask")),
-          workspace(o.scratch()) {}
+struct BatchNormGradient : FromOperands {
+    using FromOperands::FromOperands;
+    ImageLayout src_layout = o.source("src").by_channel(),
+                diff_dst_layout = o.source("diff_dst").by_channel();
+    bool relu = ends_in_relu(o.problem);
+    const T *src = o.source("src"), *diff_dst = o.source("diff_dst");
+    const Wide<T>*gamma = o.source("gamma"), *inverse_deviation = o.source("inverse_deviation");
+    const double* mean = o.source("mean");
+    const Wide<T>* beta = o.source("beta");  ///< relu without mask: y is computed again
+    const std::uint8_t* mask =
+        o.source("mask");  ///< relu with mask: bits by diff_dst's physical element
+    std::byte* workspace = o.scratch();
 };
 
 template <class T>
 struct BatchNormBackwardArguments : BatchNormGradient<T> {
-    ImageLayout diff_src_layout, diff_residual_layout;
-    T* diff_src = nullptr;
-    Wide<T>*diff_gamma = nullptr, *diff_beta = nullptr;
-    T* diff_residual = nullptr;        ///< null: none
-    bool written = false;              ///< beta is there, no relu, no mask, no residual
-    ElementwiseArguments<T> epilogue;  ///< where it is written: over diff_dst and y
+    ImageLayout diff_src_layout = this->o.result("diff_src").by_channel(),
+                diff_residual_layout = this->o.result("diff_residual").by_channel();
+    T* diff_src = this->o.result("diff_src");
+    Wide<T>*diff_gamma = this->o.result("diff_gamma"), *diff_beta = this->o.result("diff_beta");
+    T* diff_residual = this->o.result("diff_residual");  ///< null: none
+    bool written =
+        has_written_epilogue(this->o.problem);  ///< beta is there, no relu, no mask, no residual
+    ElementwiseArguments<T> epilogue;           ///< where it is written: over diff_dst and y
 
-    explicit BatchNormBackwardArguments(const Operands& o)
-        : BatchNormGradient<T>(o),
-          diff_src_layout(o.result("diff_src").by_channel()),
-          diff_residual_layout(o.result("diff_residual").by_channel()),
-          diff_src(o.result("diff_src")),
-          diff_gamma(o.result("diff_gamma")),
-          diff_beta(o.result("diff_beta")),
-          diff_residual(o.result("diff_residual")),
-          written(has_written_epilogue(o.problem)) {
-        if (written) epilogue.read_terms(o.problem);
+    explicit BatchNormBackwardArguments(const Operands& operands) : BatchNormGradient<T>(operands) {
+        if (written) epilogue.read_terms(this->o.problem);
     }
 };
 
 template <class T>
-struct BatchNormInferenceArguments {
-    ImageLayout src_layout, residual_layout, dst_layout;
-    double epsilon = 0;
-    bool relu = false;
-    const T* src = nullptr;
-    const Wide<T>*gamma = nullptr, *beta = nullptr, *running_mean = nullptr,
-          *running_variance = nullptr;
-    const T* residual = nullptr;
-    T* dst = nullptr;
-    std::byte* workspace = nullptr;
-
-    explicit BatchNormInferenceArguments(const Operands& o)
-        : src_layout(o.source("src").by_channel()),
-          residual_layout(o.source("residual").by_channel()),
-          dst_layout(o.result("dst").by_channel()),
-          epsilon(o.problem.real("epsilon")),
-          relu(ends_in_relu(o.problem)),
-          src(o.source("src")),
-          gamma(o.source("gamma")),
-          beta(o.source("beta")),
-          running_mean(o.source("running_mean")),
-          running_variance(o.source("running_variance")),
-          residual(o.source("residual")),
-          dst(o.result("dst")),
-          workspace(o.scratch()) {}
+struct BatchNormInferenceArguments : FromOperands {
+    using FromOperands::FromOperands;
+    ImageLayout src_layout = o.source("src").by_channel(),
+                residual_layout = o.source("residual").by_channel(),
+                dst_layout = o.result("dst").by_channel();
+    double epsilon = o.problem.real("epsilon");
+    bool relu = ends_in_relu(o.problem);
+    const T* src = o.source("src");
+    const Wide<T>*gamma = o.source("gamma"), *beta = o.source("beta"),
+          *running_mean = o.source("running_mean"),
+          *running_variance = o.source("running_variance");
+    const T* residual = o.source("residual");
+    T* dst = o.result("dst");
+    std::byte* workspace = o.scratch();
 };
 
 /// The weights and bias of a convolution or dense layer that does the batch norm after it too:
@@ -161,26 +115,17 @@ struct BatchNormInferenceArguments {
 /// sqrt(running_variance + epsilon). `outer`, `channels`, `inner`: the weights' physical elements
 /// seen as a box whose middle axis is the output channel.
 template <class T>
-struct FoldBatchNormArguments {
+struct FoldBatchNormArguments : FromOperands {
     std::int64_t outer = 1, channels = 0, inner = 1;
-    double epsilon = 0;
-    const T *weights = nullptr, *gamma = nullptr, *beta = nullptr, *running_mean = nullptr,
-            *running_variance = nullptr;
-    const T* bias = nullptr;  ///< null: zero
-    T *dst_weights = nullptr, *dst_bias = nullptr;
-    std::byte* workspace = nullptr;
+    double epsilon = o.problem.real("epsilon");
+    const T *weights = o.source("weights"), *gamma = o.source("gamma"), *beta = o.source("beta"),
+            *running_mean = o.source("running_mean"),
+            *running_variance = o.source("running_variance");
+    const T* bias = o.source("bias");  ///< null: zero
+    T *dst_weights = o.result("weights"), *dst_bias = o.result("bias");
+    std::byte* workspace = o.scratch();
 
-    explicit FoldBatchNormArguments(const Operands& o)
-        : epsilon(o.problem.real("epsilon")),
-          weights(o.source("weights")),
-          gamma(o.source("gamma")),
-          beta(o.source("beta")),
-          running_mean(o.source("running_mean")),
-          running_variance(o.source("running_variance")),
-          bias(o.source("bias")),
-          dst_weights(o.result("weights")),
-          dst_bias(o.result("bias")),
-          workspace(o.scratch()) {
+    explicit FoldBatchNormArguments(const Operands& operands) : FromOperands(operands) {
         const TensorType& filters = *o.source("weights").type();
         const std::size_t axis = std::size_t(o.problem.integer("axis", 0));
         channels = filters.dims[axis];

@@ -23,68 +23,47 @@
 namespace dtnn::kernels {
 
 template <class T>
-struct BatchNormSumsArguments {
-    ImageLayout src_layout;
-    const T* src = nullptr;
-    const Wide<T>*running_mean = nullptr, *batch_weight = nullptr;
+struct BatchNormSumsArguments : FromOperands {
+    using FromOperands::FromOperands;
+    ImageLayout src_layout = o.source("src").by_channel();
+    const T* src = o.source("src");
+    const Wide<T>*running_mean = o.source("running_mean"), *batch_weight = o.source("batch_weight");
     /// [3,C] as batch_norm_training has them; src is then not read. Null: to be computed.
-    const double* statistics = nullptr;
-    double* sums = nullptr;
-    std::byte* workspace = nullptr;
+    const double* statistics = o.source("statistics");
+    double* sums = o.result("sums");
+    std::byte* workspace = o.scratch();
 
     bool idle() const { return !(*batch_weight > 0); }
     double count() const { return double(src_layout.pixels()); }
-
-    explicit BatchNormSumsArguments(const Operands& o)
-        : src_layout(o.source("src").by_channel()),
-          src(o.source("src")),
-          running_mean(o.source("running_mean")),
-          batch_weight(o.source("batch_weight")),
-          statistics(o.source("statistics")),
-          sums(o.result("sums")),
-          workspace(o.scratch()) {}
 };
 
 template <class T>
 struct BatchNormBackwardSumsArguments : BatchNormGradient<T> {
-    const Wide<T>* batch_weight = nullptr;
-    double* sums = nullptr;
-    Wide<T>*diff_gamma = nullptr, *diff_beta = nullptr;
+    using BatchNormGradient<T>::BatchNormGradient;
+    const Wide<T>* batch_weight = this->o.source("batch_weight");
+    double* sums = this->o.result("sums");
+    Wide<T>*diff_gamma = this->o.result("diff_gamma"), *diff_beta = this->o.result("diff_beta");
 
     bool idle() const { return !(*batch_weight > 0); }
     double count() const { return double(this->src_layout.pixels()); }
-
-    explicit BatchNormBackwardSumsArguments(const Operands& o)
-        : BatchNormGradient<T>(o),
-          batch_weight(o.source("batch_weight")),
-          sums(o.result("sums")),
-          diff_gamma(o.result("diff_gamma")),
-          diff_beta(o.result("diff_beta")) {}
 };
 
 /// diff_src and diff_residual may be diff_dst.
 template <class T>
 struct BatchNormBackwardApplyArguments : BatchNormGradient<T> {
-    ImageLayout diff_src_layout, diff_residual_layout;
-    const Wide<T>* batch_weight = nullptr;
-    const double* sums = nullptr;  ///< of all ranks
-    T* diff_src = nullptr;
-    T* diff_residual = nullptr;  ///< null: none
+    using BatchNormGradient<T>::BatchNormGradient;
+    ImageLayout diff_src_layout = this->o.result("diff_src").by_channel(),
+                diff_residual_layout = this->o.result("diff_residual").by_channel();
+    const Wide<T>* batch_weight = this->o.source("batch_weight");
+    const double* sums = this->o.source("sums");  ///< of all ranks
+    T* diff_src = this->o.result("diff_src");
+    T* diff_residual = this->o.result("diff_residual");  ///< null: none
 
     /// The divisor by which the own elements take of a sum of all ranks.
     double divisor() const {
         if (!(*batch_weight > 0)) return std::numeric_limits<double>::infinity();
         return sums[2 * this->src_layout.channels];
     }
-
-    explicit BatchNormBackwardApplyArguments(const Operands& o)
-        : BatchNormGradient<T>(o),
-          diff_src_layout(o.result("diff_src").by_channel()),
-          diff_residual_layout(o.result("diff_residual").by_channel()),
-          batch_weight(o.source("batch_weight")),
-          sums(o.source("sums")),
-          diff_src(o.result("diff_src")),
-          diff_residual(o.result("diff_residual")) {}
 };
 
 }  // namespace dtnn::kernels

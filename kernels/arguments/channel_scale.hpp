@@ -10,35 +10,23 @@
 namespace dtnn::kernels {
 
 template <class T>
-struct ChannelScaleArguments {
-    ImageLayout src_layout, dst_layout;
-    const T* src = nullptr;
-    const T* gate = nullptr;
-    T* dst = nullptr;  ///< may be the source
-
-    explicit ChannelScaleArguments(const Operands& o)
-        : src_layout(o.source("src").by_sample()),
-          dst_layout(o.result("dst").by_sample()),
-          src(o.source("src")),
-          gate(o.source("gate")),
-          dst(o.result("dst")) {}
+struct ChannelScaleArguments : FromOperands {
+    using FromOperands::FromOperands;
+    ImageLayout src_layout = o.source("src").by_sample(), dst_layout = o.result("dst").by_sample();
+    const T* src = o.source("src");
+    const T* gate = o.source("gate");
+    T* dst = o.result("dst");  ///< may be the source
 };
 
 template <class T>
-struct ChannelScaleBackwardGateArguments {
-    ImageLayout src_layout, diff_dst_layout;
-    const T* src = nullptr;
-    const T* diff_dst = nullptr;
-    T* diff_gate = nullptr;
-    std::byte* workspace = nullptr;
-
-    explicit ChannelScaleBackwardGateArguments(const Operands& o)
-        : src_layout(o.source("src").by_sample()),
-          diff_dst_layout(o.source("diff_dst").by_sample()),
-          src(o.source("src")),
-          diff_dst(o.source("diff_dst")),
-          diff_gate(o.result("diff_gate")),
-          workspace(o.scratch()) {}
+struct ChannelScaleBackwardGateArguments : FromOperands {
+    using FromOperands::FromOperands;
+    ImageLayout src_layout = o.source("src").by_sample(),
+                diff_dst_layout = o.source("diff_dst").by_sample();
+    const T* src = o.source("src");
+    const T* diff_dst = o.source("diff_dst");
+    T* diff_gate = o.result("diff_gate");
+    std::byte* workspace = o.scratch();
 };
 
 }  // namespace dtnn::kernels

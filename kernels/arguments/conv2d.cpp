@@ -4,11 +4,7 @@
 
 namespace dtnn::kernels {
 
-ProductArguments::ProductArguments(const Operands& o)
-    : tf32(o.problem.flag("tf32")),
-      bf16(o.problem.flag("bf16")),
-      engine(int(o.problem.integer("engine", -1))),
-      workspace(o.workspace) {
+ProductArguments::ProductArguments(const Operands& operands) : FromOperands(operands) {
     if (!o.problem.op.starts_with("dense")) {
         shape = conv_shape(o.problem);
         strides = conv_strides(o.problem);

@@ -84,40 +84,32 @@ ConvStrides conv_strides(const Problem& problem);
 void pack(ConvStrides& strides, const ConvShape& shape, std::int64_t block);
 
 /// What convolutions and dense layers are, forward and backward.
-struct ProductArguments {
+struct ProductArguments : FromOperands {
     ConvShape shape;
     ConvStrides strides;
-    bool tf32 = false;  ///< devices may round the factors of products to TF32
-    bool bf16 = false;  ///< the factors of products are rounded to bfloat16, ties to even
-    int engine = -1;    ///< of a library, by its own order; -1: the first
-    Workspace workspace;
+    bool tf32 = o.problem.flag("tf32");  ///< devices may round the factors of products to TF32
+    /// The factors of products are rounded to bfloat16, ties to even.
+    bool bf16 = o.problem.flag("bf16");
+    /// Of a library, by its own order; -1: the first.
+    int engine = int(o.problem.integer("engine", -1));
+    Workspace workspace = o.workspace;
 
-  protected:
-    explicit ProductArguments(const Operands& o);
+    explicit ProductArguments(const Operands& operands);
 };
 
 template <class T>
 struct Conv2dArguments : ProductArguments {
-    bool relu = false;
-    bool written = false;              ///< no residual, no statistics
+    bool relu = ends_in_relu(o.problem);
+    bool written = has_written_epilogue(o.problem);  ///< no residual, no statistics
     ElementwiseArguments<T> epilogue;  ///< where it is written: over dst, without sources
-    const T* src = nullptr;
-    const T* weights = nullptr;     ///< in blocks where strides.block says so
-    const Wide<T>* bias = nullptr;  ///< [F]; null: none
-    const T* residual = nullptr;    ///< like dst; null: none
-    T* dst = nullptr;
-    double* statistics = nullptr;  ///< [3,F]; null: none
+    const T* src = o.source("src");
+    const T* weights = o.source("weights");    ///< in blocks where strides.block says so
+    const Wide<T>* bias = o.source("bias");    ///< [F]; null: none
+    const T* residual = o.source("residual");  ///< like dst; null: none
+    T* dst = o.result("dst");
+    double* statistics = o.result("statistics");  ///< [3,F]; null: none
 
-    explicit Conv2dArguments(const Operands& o)
-        : ProductArguments(o),
-          relu(ends_in_relu(o.problem)),
-          written(has_written_epilogue(o.problem)),
-          src(o.source("src")),
-          weights(o.source("weights")),
-          bias(o.source("bias")),
-          residual(o.source("residual")),
-          dst(o.result("dst")),
-          statistics(o.result("statistics")) {
+    explicit Conv2dArguments(const Operands& operands) : ProductArguments(operands) {
         if (written) epilogue.read_terms(o.problem);
     }
 };
@@ -125,21 +117,13 @@ struct Conv2dArguments : ProductArguments {
 /// diff_src is the transpose of conv2d applied to diff_dst, times (mask > 0) where there is a mask.
 template <class T>
 struct Conv2dBackwardDataArguments : ProductArguments {
-    const T* diff_dst = nullptr;
-    const T* weights = nullptr;
-    const T* mask = nullptr;        ///< y, like diff_src; null: none
-    const Wide<T>* bias = nullptr;  ///< [C], of conv2d_transpose; null: none
-    bool relu = false;              ///< of conv2d_transpose
-    T* diff_src = nullptr;
-
-    explicit Conv2dBackwardDataArguments(const Operands& o)
-        : ProductArguments(o),
-          diff_dst(o.source("diff_dst", "src")),
-          weights(o.source("weights")),
-          mask(o.source("y")),
-          bias(o.source("bias")),
-          relu(ends_in_relu(o.problem)),
-          diff_src(o.result("diff_src", "dst")) {}
+    using ProductArguments::ProductArguments;
+    const T* diff_dst = o.source("diff_dst", "src");
+    const T* weights = o.source("weights");
+    const T* mask = o.source("y");           ///< y, like diff_src; null: none
+    const Wide<T>* bias = o.source("bias");  ///< [C], of conv2d_transpose; null: none
+    bool relu = ends_in_relu(o.problem);     ///< of conv2d_transpose
+    T* diff_src = o.result("diff_src", "dst");
 };
 
 /// Transposed convolution: the gradient of a convolution by its source, as a layer with a bias.
@@ -152,17 +136,11 @@ using Conv2dTransposeArguments = Conv2dBackwardDataArguments<T>;
 /// that of diff_dst.
 template <class T>
 struct Conv2dBackwardWeightsArguments : ProductArguments {
-    const T* src = nullptr;
-    const T* diff_dst = nullptr;
-    Wide<T>* diff_weights = nullptr;
-    Wide<T>* diff_bias = nullptr;  ///< [F]; null: none
-
-    explicit Conv2dBackwardWeightsArguments(const Operands& o)
-        : ProductArguments(o),
-          src(o.source("src")),
-          diff_dst(o.source("diff_dst")),
-          diff_weights(o.result("diff_weights")),
-          diff_bias(o.result("diff_bias")) {}
+    using ProductArguments::ProductArguments;
+    const T* src = o.source("src");
+    const T* diff_dst = o.source("diff_dst");
+    Wide<T>* diff_weights = o.result("diff_weights");
+    Wide<T>* diff_bias = o.result("diff_bias");  ///< [F]; null: none
 };
 
 /// Dense layers: dst[n,u] = epilogue(bias[u] + sum over k of src[n,k] * weights[k,u]), all

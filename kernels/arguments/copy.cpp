@@ -43,10 +43,9 @@ Dims strides_along(const TensorType& tensor, const Dims& dims) {
 
 }  // namespace
 
-CopyPlaces::CopyPlaces(const Operands& o) {
+CopyPlaces::CopyPlaces(const Operands& operands) : FromOperands(operands) {
     const TensorType& src = *o.first_source().type();
     const TensorType& dst = *o.first_result().type();
-    count = src.elements();
     const bool to_rows = o.problem.op == "pixels_to_rows";
     const bool to_pixels = o.problem.op == "rows_to_pixels";
     same_order = !to_rows && !to_pixels && is_row_major(src) && is_row_major(dst);

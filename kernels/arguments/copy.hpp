@@ -14,37 +14,34 @@ namespace dtnn::kernels {
 inline constexpr std::size_t kMostCopyAxes = 8;
 using CopyDims = std::array<std::int64_t, kMostCopyAxes>;
 
-struct CopyPlaces {
+struct CopyPlaces : FromOperands {
     CopyDims dims{1, 1, 1, 1, 1, 1, 1, 1}, src_strides{}, dst_strides{};
-    std::int64_t count = 0;
+    std::int64_t count = o.first_source().elements();
     bool same_order = false;  ///< the whole is one contiguous copy
 
-    explicit CopyPlaces(const Operands& o);
+    explicit CopyPlaces(const Operands& operands);
 };
 
 template <class T>
 struct CopyArguments : CopyPlaces {
-    const T* src = nullptr;
-    T* dst = nullptr;
-
-    explicit CopyArguments(const Operands& o)
-        : CopyPlaces(o), src(o.first_source()), dst(o.first_result()) {}
+    using CopyPlaces::CopyPlaces;
+    const T* src = o.first_source();
+    T* dst = o.first_result();
 };
 
 /// pack_weights: the filters of a convolution, or the units of a dense layer, in blocks that lie
 /// one behind the other:
 ///   dst[b][row][j] = src[row][b*block + j], 0 where there is no such filter
 template <class T>
-struct PackWeightsArguments {
+struct PackWeightsArguments : FromOperands {
     std::int64_t rows = 0;  ///< products of a filter
     std::int64_t filters = 0;
     std::int64_t block = 1;
     std::int64_t blocks = 0;
-    const T* src = nullptr;
-    T* dst = nullptr;
+    const T* src = o.source("weights");
+    T* dst = o.result("packed");
 
-    explicit PackWeightsArguments(const Operands& o)
-        : src(o.source("weights")), dst(o.result("packed")) {
+    explicit PackWeightsArguments(const Operands& operands) : FromOperands(operands) {
         const TensorType& weights = *o.source("weights").type();
         filters = weights.dims[std::size_t(o.problem.integer("axis"))];
         rows = weights.elements() / filters;
@@ -55,16 +52,16 @@ struct PackWeightsArguments {
 
 /// concat: the parts one after the other along the axis.
 template <class T>
-struct ConcatArguments {
+struct ConcatArguments : FromOperands {
     struct Part {
         const T* data = nullptr;
         AxisView view;
     };
     std::vector<Part> parts;
     AxisView whole;
-    T* dst = nullptr;
+    T* dst = o.result("dst");
 
-    explicit ConcatArguments(const Operands& o) : dst(o.result("dst")) {
+    explicit ConcatArguments(const Operands& operands) : FromOperands(operands) {
         std::vector<const TensorType*> tensors{o.result("dst").type()};
         for (const TensorType& source : o.problem.sources)
             tensors.push_back(&source);
@@ -79,10 +76,8 @@ struct ConcatArguments {
 /// diff_dst[e], the others are 0.
 template <class T>
 struct SliceArguments : LineArguments<T> {
-    std::int64_t begin = 0;
-
-    explicit SliceArguments(const Operands& o)
-        : LineArguments<T>(o), begin(o.problem.integer("begin")) {}
+    using LineArguments<T>::LineArguments;
+    std::int64_t begin = this->o.problem.integer("begin");
 };
 
 }  // namespace dtnn::kernels

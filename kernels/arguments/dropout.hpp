@@ -17,18 +17,21 @@
 namespace dtnn::kernels {
 
 template <class T>
-struct DropoutApplyArguments {
-    std::int64_t count = 0;
-    std::int64_t sample_numbers = 0;  ///< E
-    ImageLayout layout;               ///< of src and dst alike
-    bool row_major = false;
-    std::uint64_t key = 0;
-    std::uint64_t threshold = 0;  ///< the least word that is kept
+struct DropoutApplyArguments : FromOperands {
+    std::int64_t count = o.source("src").elements();
+    std::int64_t sample_numbers = count / o.source("src").type()->dims[0];  ///< E
+    ImageLayout layout = merged_layout(*o.source("src").type()).value();  ///< of src and dst alike
+    bool row_major = is_row_major(*o.source("src").type());
+    std::uint64_t key =
+        philox::key_of(std::uint64_t(o.problem.integer("seed")), philox::Purpose::dropout,
+                       std::uint64_t(o.problem.integer("stream")));
+    std::uint64_t threshold =
+        philox::keep_threshold(o.problem.real("rate"));  ///< the least word that is kept
     Wide<T> scale = 1;
-    const T* src = nullptr;
-    const std::int64_t* position = nullptr;
-    T* dst = nullptr;
-    std::byte* workspace = nullptr;
+    const T* src = o.source("src");
+    const std::int64_t* position = o.source("position");
+    T* dst = o.result("dst");
+    std::byte* workspace = o.scratch();
 
     std::uint64_t epoch() const { return std::uint64_t(position[0]); }
     /// The word of the batch's first number, where each sample has `numbers` of them.
@@ -36,18 +39,7 @@ struct DropoutApplyArguments {
         return std::uint64_t(position[1]) * std::uint64_t(numbers);
     }
 
-    explicit DropoutApplyArguments(const Operands& o)
-        : count(o.source("src").elements()),
-          sample_numbers(count / o.source("src").type()->dims[0]),
-          layout(merged_layout(*o.source("src").type()).value()),
-          row_major(is_row_major(*o.source("src").type())),
-          key(philox::key_of(std::uint64_t(o.problem.integer("seed")), philox::Purpose::dropout,
-                             std::uint64_t(o.problem.integer("stream")))),
-          threshold(philox::keep_threshold(o.problem.real("rate"))),
-          src(o.source("src")),
-          position(o.source("position")),
-          dst(o.result("dst")),
-          workspace(o.scratch()) {
+    explicit DropoutApplyArguments(const Operands& operands) : FromOperands(operands) {
         const double rate = o.problem.real("rate");
         scale = rate < 1 ? Wide<T>(1 / (1 - rate)) : Wide<T>(0);
     }

@@ -12,14 +12,14 @@
 namespace dtnn::kernels {
 
 template <class T>
-struct ElementwiseMeanArguments {
+struct ElementwiseMeanArguments : FromOperands {
     ElementwiseArguments<T> terms;  ///< without a destination
     double divisor = 1;
     T* mean = nullptr;  ///< or
     double* sum = nullptr;
-    double* sums_of_chunks = nullptr;  ///< workspace of the fast version
+    double* sums_of_chunks = o.scratch<double>();  ///< workspace of the fast version
 
-    explicit ElementwiseMeanArguments(const Operands& o) : sums_of_chunks(o.scratch<double>()) {
+    explicit ElementwiseMeanArguments(const Operands& operands) : FromOperands(operands) {
         const TensorType& first = *o.first_source().type();
         terms.count = first.elements();
         terms.read(o);

@@ -11,18 +11,17 @@
 namespace dtnn::kernels {
 
 template <class T>
-struct ElementwiseSumsArguments {
-    ElementwiseArguments<T> terms;  ///< without a destination
-    std::int64_t numbers = 1;       ///< of the result: the channels, or 1
+struct ElementwiseSumsArguments : FromOperands {
+    ElementwiseArguments<T> terms;                      ///< without a destination
+    std::int64_t numbers = o.result("dst").elements();  ///< of the result: the channels, or 1
     std::int64_t channel_stride = 1;
-    Wide<T>* dst = nullptr;
-    double* sums = nullptr;  ///< workspace
+    Wide<T>* dst = o.result("dst");
+    double* sums = o.scratch<double>();  ///< workspace
 
     /// Neighbours before the channels begin again.
     std::int64_t places() const { return numbers * channel_stride; }
 
-    explicit ElementwiseSumsArguments(const Operands& o)
-        : numbers(o.result("dst").elements()), dst(o.result("dst")), sums(o.scratch<double>()) {
+    explicit ElementwiseSumsArguments(const Operands& operands) : FromOperands(operands) {
         const TensorType& first = *o.first_source().type();
         terms.count = first.elements();
         terms.read(o);

@@ -33,32 +33,23 @@
 namespace dtnn::kernels {
 
 template <class T>
-struct GradientSquareSumArguments {
-    std::int64_t count = 0;
-    const T* diff = nullptr;
-    double* dst = nullptr;
-    double* sums = nullptr;  ///< one for every chunk
-
-    explicit GradientSquareSumArguments(const Operands& o)
-        : count(o.source("diff").elements()),
-          diff(o.source("diff")),
-          dst(o.result("dst")),
-          sums(o.scratch<double>()) {}
+struct GradientSquareSumArguments : FromOperands {
+    using FromOperands::FromOperands;
+    std::int64_t count = o.source("diff").elements();
+    const T* diff = o.source("diff");
+    double* dst = o.result("dst");
+    double* sums = o.scratch<double>();  ///< one for every chunk
 };
 
 template <class T>
-struct GradientScaleArguments {
-    double clip_norm = 0;  ///< 0: nothing is clipped
+struct GradientScaleArguments : FromOperands {
+    double clip_norm = o.problem.real("clip_norm", 0);  ///< 0: nothing is clipped
     std::vector<const double*> square_sums;
-    const T* shares = nullptr;      ///< null: one
-    const T* loss_scale = nullptr;  ///< null: one
-    T* dst = nullptr;
+    const T* shares = o.source("shares");          ///< null: one
+    const T* loss_scale = o.source("loss_scale");  ///< null: one
+    T* dst = o.result("dst");
 
-    explicit GradientScaleArguments(const Operands& o)
-        : clip_norm(o.problem.real("clip_norm", 0)),
-          shares(o.source("shares")),
-          loss_scale(o.source("loss_scale")),
-          dst(o.result("dst")) {
+    explicit GradientScaleArguments(const Operands& operands) : FromOperands(operands) {
         for (const void* sum : o.repeated())
             square_sums.push_back(static_cast<const double*>(sum));
     }
@@ -67,61 +58,38 @@ struct GradientScaleArguments {
 inline constexpr double kLeastLossScale = 1, kMostLossScale = 16777216;
 
 template <class T>
-struct AdaptLossScaleArguments {
-    std::int64_t growth_interval = 0;
-    const T *scale = nullptr, *updates = nullptr, *factor = nullptr;
-    T *new_scale = nullptr, *new_updates = nullptr;
-
-    explicit AdaptLossScaleArguments(const Operands& o)
-        : growth_interval(o.problem.integer("growth_interval")),
-          scale(o.source("scale")),
-          updates(o.source("updates")),
-          factor(o.source("factor")),
-          new_scale(o.result("new_scale")),
-          new_updates(o.result("new_updates")) {}
+struct AdaptLossScaleArguments : FromOperands {
+    using FromOperands::FromOperands;
+    std::int64_t growth_interval = o.problem.integer("growth_interval");
+    const T *scale = o.source("scale"), *updates = o.source("updates"),
+            *factor = o.source("factor");
+    T *new_scale = o.result("new_scale"), *new_updates = o.result("new_updates");
 };
 
 template <class T>
-struct GradientSumArguments {
-    std::int64_t count = 0;
-    const T *sum = nullptr, *diff = nullptr;
-    T* new_sum = nullptr;
-    T* total = nullptr;  ///< take_gradient_sum only
-
-    explicit GradientSumArguments(const Operands& o)
-        : count(o.source("sum").elements()),
-          sum(o.source("sum")),
-          diff(o.source("diff")),
-          new_sum(o.result("sum")),
-          total(o.result("total")) {}
+struct GradientSumArguments : FromOperands {
+    using FromOperands::FromOperands;
+    std::int64_t count = o.source("sum").elements();
+    const T *sum = o.source("sum"), *diff = o.source("diff");
+    T* new_sum = o.result("sum");
+    T* total = o.result("total");  ///< take_gradient_sum only
 };
 
 template <class T>
-struct WeighGradientArguments {
-    std::int64_t count = 0;
-    const T *diff = nullptr, *batch_weight = nullptr;
-    T* dst = nullptr;
-
-    explicit WeighGradientArguments(const Operands& o)
-        : count(o.source("diff").elements()),
-          diff(o.source("diff")),
-          batch_weight(o.source("batch_weight")),
-          dst(o.result("dst")) {}
+struct WeighGradientArguments : FromOperands {
+    using FromOperands::FromOperands;
+    std::int64_t count = o.source("diff").elements();
+    const T *diff = o.source("diff"), *batch_weight = o.source("batch_weight");
+    T* dst = o.result("dst");
 };
 
 template <class T>
-struct MovingAverageArguments {
-    std::int64_t count = 0;
-    double decay = 0;
-    const T *average = nullptr, *weights = nullptr;
-    T* new_average = nullptr;
-
-    explicit MovingAverageArguments(const Operands& o)
-        : count(o.source("average").elements()),
-          decay(o.problem.real("decay")),
-          average(o.source("average")),
-          weights(o.source("weights")),
-          new_average(o.result("average")) {}
+struct MovingAverageArguments : FromOperands {
+    using FromOperands::FromOperands;
+    std::int64_t count = o.source("average").elements();
+    double decay = o.problem.real("decay");
+    const T *average = o.source("average"), *weights = o.source("weights");
+    T* new_average = o.result("average");
 };
 
 }  // namespace dtnn::kernels

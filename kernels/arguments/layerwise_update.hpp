@@ -24,44 +24,28 @@ bool is_adaptive(const Problem& problem);
 
 template <class T>
 struct LarsUpdateArguments : UpdateArguments<T> {
-    double momentum = 0, trust_coefficient = 0, epsilon = 0;
-    bool adaptive = true;
-    const T* velocity = nullptr;
-    T* new_velocity = nullptr;
-    double* sums = nullptr;  ///< two for every chunk
-
-    explicit LarsUpdateArguments(const Operands& o)
-        : UpdateArguments<T>(o),
-          momentum(o.problem.real("momentum")),
-          trust_coefficient(o.problem.real("trust_coefficient")),
-          epsilon(o.problem.real("epsilon")),
-          adaptive(is_adaptive(o.problem)),
-          velocity(o.source("velocity")),
-          new_velocity(o.result("velocity")),
-          sums(o.scratch<double>()) {}
+    using UpdateArguments<T>::UpdateArguments;
+    double momentum = this->o.problem.real("momentum"),
+           trust_coefficient = this->o.problem.real("trust_coefficient"),
+           epsilon = this->o.problem.real("epsilon");
+    bool adaptive = is_adaptive(this->o.problem);
+    const T* velocity = this->o.source("velocity");
+    T* new_velocity = this->o.result("velocity");
+    double* sums = this->o.template scratch<double>();  ///< two for every chunk
 };
 
 template <class T>
 struct LambUpdateArguments : UpdateArguments<T> {
-    double beta1 = 0, beta2 = 0, epsilon = 0;
-    bool adaptive = true;
-    const std::int64_t* update = nullptr;
-    const T *first_moment = nullptr, *second_moment = nullptr;
-    T *new_first_moment = nullptr, *new_second_moment = nullptr;
-    double* sums = nullptr;  ///< two for every chunk
-
-    explicit LambUpdateArguments(const Operands& o)
-        : UpdateArguments<T>(o),
-          beta1(o.problem.real("beta1")),
-          beta2(o.problem.real("beta2")),
-          epsilon(o.problem.real("epsilon")),
-          adaptive(is_adaptive(o.problem)),
-          update(o.source("update")),
-          first_moment(o.source("first_moment")),
-          second_moment(o.source("second_moment")),
-          new_first_moment(o.result("first_moment")),
-          new_second_moment(o.result("second_moment")),
-          sums(o.scratch<double>()) {}
+    using UpdateArguments<T>::UpdateArguments;
+    double beta1 = this->o.problem.real("beta1"), beta2 = this->o.problem.real("beta2"),
+           epsilon = this->o.problem.real("epsilon");
+    bool adaptive = is_adaptive(this->o.problem);
+    const std::int64_t* update = this->o.source("update");
+    const T *first_moment = this->o.source("first_moment"),
+            *second_moment = this->o.source("second_moment");
+    T *new_first_moment = this->o.result("first_moment"),
+      *new_second_moment = this->o.result("second_moment");
+    double* sums = this->o.template scratch<double>();  ///< two for every chunk
 };
 
 /// eta ||w|| / divisor; 1 where either is zero.

@@ -53,16 +53,15 @@ namespace dtnn::kernels {
 
 /// Rows of numbers and what each should be.
 template <class T>
-struct LabelledRows {
+struct LabelledRows : FromOperands {
     std::int64_t samples = 0, classes = 0;  ///< rows and numbers of each
     const T* src = nullptr;  ///< (log-)probabilities, logits, predictions; null where only labels
                              ///< are read
     const std::int32_t* labels = nullptr;  ///< or
     const T* targets = nullptr;
-    std::byte* workspace = nullptr;
+    std::byte* workspace = o.scratch();
 
-  protected:
-    explicit LabelledRows(const Operands& o) : workspace(o.scratch()) {
+    explicit LabelledRows(const Operands& operands) : FromOperands(operands) {
         const TensorType& first = *o.first_source().type();
         if (first.dtype == DType::i32) {
             samples = first.elements();
@@ -83,144 +82,109 @@ struct LabelledRows {
 /// negative_log_likelihood, and what the other cross entropies and all their gradients have.
 template <class T>
 struct ClassLossArguments : LabelledRows<T> {
-    double smoothing = 0;
-    std::vector<double> class_weights;  ///< empty: all 1
-    T* dst = nullptr;                   ///< the loss or the gradient
-
-    explicit ClassLossArguments(const Operands& o)
-        : LabelledRows<T>(o),
-          smoothing(o.problem.real("smoothing", 0)),
-          class_weights(o.problem.reals("class_weights")),
-          dst(o.first_result()) {}
+    using LabelledRows<T>::LabelledRows;
+    double smoothing = this->o.problem.real("smoothing", 0);
+    std::vector<double> class_weights = this->o.problem.reals("class_weights");  ///< empty: all 1
+    T* dst = this->o.first_result();  ///< the loss or the gradient
 };
 
 template <class T>
 struct CategoricalCrossEntropyArguments : ClassLossArguments<T> {
-    double epsilon = 0;
-
-    explicit CategoricalCrossEntropyArguments(const Operands& o)
-        : ClassLossArguments<T>(o), epsilon(o.problem.real("epsilon")) {}
+    using ClassLossArguments<T>::ClassLossArguments;
+    double epsilon = this->o.problem.real("epsilon");
 };
 
 template <class T>
 struct SoftmaxCrossEntropyArguments : ClassLossArguments<T> {
-    T* probabilities = nullptr;  ///< the second result
-
-    explicit SoftmaxCrossEntropyArguments(const Operands& o)
-        : ClassLossArguments<T>(o), probabilities(o.result("probabilities")) {}
+    using ClassLossArguments<T>::ClassLossArguments;
+    T* probabilities = this->o.result("probabilities");  ///< the second result
 };
 
 template <class T>
 struct HingeArguments : LabelledRows<T> {
-    double margin = 0;
-    bool over_all = false;  ///< form "all"
-    T* dst = nullptr;       ///< the mean or the gradient
-    double* sum = nullptr;  ///< with `sum`, instead of dst
+    double margin = this->o.problem.real("margin");
+    bool over_all = this->o.problem.text("form") == "all";  ///< form "all"
+    T* dst = nullptr;                                       ///< the mean or the gradient
+    double* sum = nullptr;                                  ///< with `sum`, instead of dst
 
-    explicit HingeArguments(const Operands& o)
-        : LabelledRows<T>(o),
-          margin(o.problem.real("margin")),
-          over_all(o.problem.text("form") == "all") {
-        if (o.problem.flag("sum"))
-            sum = o.result("loss");
+    explicit HingeArguments(const Operands& operands) : LabelledRows<T>(operands) {
+        if (this->o.problem.flag("sum"))
+            sum = this->o.result("loss");
         else
-            dst = o.first_result();
+            dst = this->o.first_result();
     }
 };
 
 template <class T>
 struct DiceArguments : LabelledRows<T> {
-    double smooth = 0;
-    std::int64_t pixels = 0;
-    T* dst = nullptr;  ///< the loss or the gradient
-
-    explicit DiceArguments(const Operands& o)
-        : LabelledRows<T>(o),
-          smooth(o.problem.real("smooth")),
-          pixels(o.problem.integer("pixels")),
-          dst(o.first_result()) {}
+    using LabelledRows<T>::LabelledRows;
+    double smooth = this->o.problem.real("smooth");
+    std::int64_t pixels = this->o.problem.integer("pixels");
+    T* dst = this->o.first_result();  ///< the loss or the gradient
 };
 
 template <class T>
 struct AccuracyArguments : LabelledRows<T> {
-    double* sum = nullptr;
-
-    explicit AccuracyArguments(const Operands& o) : LabelledRows<T>(o), sum(o.result("right")) {}
+    using LabelledRows<T>::LabelledRows;
+    double* sum = this->o.result("right");
 };
 
 template <class T>
 struct TopKAccuracyArguments : LabelledRows<T> {
-    std::int64_t k = 0;
-    double* sum = nullptr;
-
-    explicit TopKAccuracyArguments(const Operands& o)
-        : LabelledRows<T>(o), k(o.problem.integer("k")), sum(o.result("right")) {}
+    using LabelledRows<T>::LabelledRows;
+    std::int64_t k = this->o.problem.integer("k");
+    double* sum = this->o.result("right");
 };
 
 template <class T>
 struct ClassPairsArguments : LabelledRows<T> {
-    std::int32_t* pairs = nullptr;
-
-    explicit ClassPairsArguments(const Operands& o)
-        : LabelledRows<T>(o), pairs(o.result("pairs")) {}
+    using LabelledRows<T>::LabelledRows;
+    std::int32_t* pairs = this->o.result("pairs");
 };
 
 template <class T>
 struct LabelCountsArguments : LabelledRows<T> {
-    double threshold = 0;
-    std::int64_t* counts = nullptr;
-
-    explicit LabelCountsArguments(const Operands& o)
-        : LabelledRows<T>(o), threshold(o.problem.real("threshold")), counts(o.result("counts")) {}
+    using LabelledRows<T>::LabelledRows;
+    double threshold = this->o.problem.real("threshold");
+    std::int64_t* counts = this->o.result("counts");
 };
 
 template <class T>
 struct LabelWeightsArguments : LabelledRows<T> {
-    std::vector<double> class_weights;
-    double* sum = nullptr;
+    std::vector<double> class_weights = this->o.problem.reals("class_weights");
+    double* sum = this->o.result("weight");
 
-    explicit LabelWeightsArguments(const Operands& o)
-        : LabelledRows<T>(o),
-          class_weights(o.problem.reals("class_weights")),
-          sum(o.result("weight")) {
+    explicit LabelWeightsArguments(const Operands& operands) : LabelledRows<T>(operands) {
         this->classes = std::int64_t(class_weights.size());
     }
 };
 
 template <class T>
 struct LabelShareArguments : LabelledRows<T> {
-    std::vector<double> class_weights;
-    const T* batch_weight = nullptr;
-    T* share = nullptr;
+    std::vector<double> class_weights = this->o.problem.reals("class_weights");
+    const T* batch_weight = this->o.source("batch_weight");
+    T* share = this->o.result("share");
 
-    explicit LabelShareArguments(const Operands& o)
-        : LabelledRows<T>(o),
-          class_weights(o.problem.reals("class_weights")),
-          batch_weight(o.source("batch_weight")),
-          share(o.result("share")) {
+    explicit LabelShareArguments(const Operands& operands) : LabelledRows<T>(operands) {
         this->classes = std::int64_t(class_weights.size());
     }
 };
 
 template <class T>
 struct OneHotArguments : LabelledRows<T> {
-    T* dst = nullptr;
+    T* dst = this->o.result("dst");
 
-    explicit OneHotArguments(const Operands& o) : LabelledRows<T>(o), dst(o.result("dst")) {
+    explicit OneHotArguments(const Operands& operands) : LabelledRows<T>(operands) {
         // The rows of a sample with several labels lie one behind the other.
-        if (this->samples > 0) this->classes = o.result("dst").elements() / this->samples;
+        if (this->samples > 0) this->classes = this->o.result("dst").elements() / this->samples;
     }
 };
 
 template <class T>
 struct ScaleClassesArguments : LabelledRows<T> {
-    std::vector<double> class_weights;
-    T* dst = nullptr;
-
-    explicit ScaleClassesArguments(const Operands& o)
-        : LabelledRows<T>(o),
-          class_weights(o.problem.reals("class_weights")),
-          dst(o.result("dst")) {}
+    using LabelledRows<T>::LabelledRows;
+    std::vector<double> class_weights = this->o.problem.reals("class_weights");
+    T* dst = this->o.result("dst");
 };
 
 }  // namespace dtnn::kernels

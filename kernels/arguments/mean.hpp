@@ -16,27 +16,25 @@ inline std::tuple<AxisView, AxisView> mean_views(const Problem& problem, const T
 }
 
 template <class T>
-struct MeanArguments {
+struct MeanArguments : FromOperands {
     AxisView src_view, dst_view;  ///< dst has one element along the axis
-    const T* src = nullptr;
-    T* dst = nullptr;
-    std::byte* workspace = nullptr;  ///< of devices
+    const T* src = o.source("src");
+    T* dst = o.result("dst");
+    std::byte* workspace = o.scratch();  ///< of devices
 
-    explicit MeanArguments(const Operands& o)
-        : src(o.source("src")), dst(o.result("dst")), workspace(o.scratch()) {
+    explicit MeanArguments(const Operands& operands) : FromOperands(operands) {
         std::tie(src_view, dst_view) =
             mean_views(o.problem, *o.source("src").type(), *o.result("dst").type());
     }
 };
 
 template <class T>
-struct MeanBackwardArguments {
+struct MeanBackwardArguments : FromOperands {
     AxisView diff_src_view, diff_dst_view;
-    const T* diff_dst = nullptr;
-    T* diff_src = nullptr;
+    const T* diff_dst = o.source("diff_dst");
+    T* diff_src = o.result("diff_src");
 
-    explicit MeanBackwardArguments(const Operands& o)
-        : diff_dst(o.source("diff_dst")), diff_src(o.result("diff_src")) {
+    explicit MeanBackwardArguments(const Operands& operands) : FromOperands(operands) {
         std::tie(diff_src_view, diff_dst_view) =
             mean_views(o.problem, *o.result("diff_src").type(), *o.source("diff_dst").type());
     }

@@ -24,44 +24,26 @@
 namespace dtnn::kernels {
 
 template <class T>
-struct NormArguments {
-    double epsilon = 0;
-    const T* src = nullptr;
-    const T *gamma = nullptr, *beta = nullptr;  ///< null: 1 and 0
-    T* dst = nullptr;
-    T *mean = nullptr, *inverse_deviation = nullptr;  ///< null: not wanted
-    std::byte* workspace = nullptr;
-
-  protected:
-    explicit NormArguments(const Operands& o)
-        : epsilon(o.problem.real("epsilon")),
-          src(o.source("src")),
-          gamma(o.source("gamma")),
-          beta(o.source("beta")),
-          dst(o.result("dst")),
-          mean(o.result("mean")),
-          inverse_deviation(o.result("inverse_deviation")),
-          workspace(o.scratch()) {}
+struct NormArguments : FromOperands {
+    using FromOperands::FromOperands;
+    double epsilon = o.problem.real("epsilon");
+    const T* src = o.source("src");
+    const T *gamma = o.source("gamma"), *beta = o.source("beta");  ///< null: 1 and 0
+    T* dst = o.result("dst");
+    T *mean = o.result("mean"),
+      *inverse_deviation = o.result("inverse_deviation");  ///< null: not wanted
+    std::byte* workspace = o.scratch();
 };
 
 template <class T>
-struct NormBackwardArguments {
-    const T *src = nullptr, *diff_dst = nullptr, *mean = nullptr, *inverse_deviation = nullptr;
-    const T* gamma = nullptr;  ///< null: 1, and no diff_gamma and diff_beta
-    T *diff_src = nullptr, *diff_gamma = nullptr, *diff_beta = nullptr;
-    std::byte* workspace = nullptr;
-
-  protected:
-    explicit NormBackwardArguments(const Operands& o)
-        : src(o.source("src")),
-          diff_dst(o.source("diff_dst")),
-          mean(o.source("mean")),
-          inverse_deviation(o.source("inverse_deviation")),
-          gamma(o.source("gamma")),
-          diff_src(o.result("diff_src")),
-          diff_gamma(o.result("diff_gamma")),
-          diff_beta(o.result("diff_beta")),
-          workspace(o.scratch()) {}
+struct NormBackwardArguments : FromOperands {
+    using FromOperands::FromOperands;
+    const T *src = o.source("src"), *diff_dst = o.source("diff_dst"), *mean = o.source("mean"),
+            *inverse_deviation = o.source("inverse_deviation");
+    const T* gamma = o.source("gamma");  ///< null: 1, and no diff_gamma and diff_beta
+    T *diff_src = o.result("diff_src"), *diff_gamma = o.result("diff_gamma"),
+      *diff_beta = o.result("diff_beta");
+    std::byte* workspace = o.scratch();
 };
 
 template <class T>
@@ -94,27 +76,19 @@ struct LayerNormBackwardArguments : NormBackwardArguments<T> {
 
 template <class T>
 struct GroupNormArguments : NormArguments<T> {
-    ImageLayout src_layout, dst_layout;
-    std::int64_t groups = 1;
-
-    explicit GroupNormArguments(const Operands& o)
-        : NormArguments<T>(o),
-          src_layout(o.source("src").by_sample()),
-          dst_layout(o.result("dst").by_sample()),
-          groups(o.problem.integer("groups")) {}
+    using NormArguments<T>::NormArguments;
+    ImageLayout src_layout = this->o.source("src").by_sample(),
+                dst_layout = this->o.result("dst").by_sample();
+    std::int64_t groups = this->o.problem.integer("groups");
 };
 
 template <class T>
 struct GroupNormBackwardArguments : NormBackwardArguments<T> {
-    ImageLayout src_layout, diff_dst_layout, diff_src_layout;
-    std::int64_t groups = 1;
-
-    explicit GroupNormBackwardArguments(const Operands& o)
-        : NormBackwardArguments<T>(o),
-          src_layout(o.source("src").by_sample()),
-          diff_dst_layout(o.source("diff_dst").by_sample()),
-          diff_src_layout(o.result("diff_src").by_sample()),
-          groups(o.problem.integer("groups")) {}
+    using NormBackwardArguments<T>::NormBackwardArguments;
+    ImageLayout src_layout = this->o.source("src").by_sample(),
+                diff_dst_layout = this->o.source("diff_dst").by_sample(),
+                diff_src_layout = this->o.result("diff_src").by_sample();
+    std::int64_t groups = this->o.problem.integer("groups");
 };
 
 }  // namespace dtnn::kernels

@@ -21,63 +21,52 @@ struct NoConstants {
 
 /// dst of src, each with its own layout.
 template <class T, class Constants = NoConstants>
-struct UnaryArguments : Constants {
-    ImageLayout src_layout, dst_layout;
-    const T* src;
-    T* dst;
-    std::byte* workspace;
+struct UnaryArguments : FromOperands, Constants {
+    ImageLayout src_layout = o.first_source().image(), dst_layout = o.first_result().image();
+    const T* src = o.first_source();
+    T* dst = o.first_result();
+    std::byte* workspace = o.scratch();
 
-    explicit UnaryArguments(const Operands& o)
-        : Constants(o.problem),
-          src_layout(o.first_source().image()),
-          dst_layout(o.first_result().image()),
-          src(o.first_source()),
-          dst(o.first_result()),
-          workspace(o.scratch()) {}
+    explicit UnaryArguments(const Operands& operands)
+        : FromOperands(operands), Constants(operands.problem) {}
 };
 
 /// diff_src of diff_dst and of what forward kept, its source or its result.
 template <class T, class Constants = NoConstants>
-struct GradientArguments : Constants {
-    ImageLayout kept_layout, diff_dst_layout, diff_src_layout;
-    const T* kept;
-    const T* diff_dst;
-    T* diff_src;
-    std::byte* workspace;
+struct GradientArguments : FromOperands, Constants {
+    ImageLayout kept_layout = o.first_source().image(),
+                diff_dst_layout = o.source("diff_dst").image(),
+                diff_src_layout = o.result("diff_src").image();
+    const T* kept = o.first_source();
+    const T* diff_dst = o.source("diff_dst");
+    T* diff_src = o.result("diff_src");
+    std::byte* workspace = o.scratch();
 
-    explicit GradientArguments(const Operands& o)
-        : Constants(o.problem),
-          kept_layout(o.first_source().image()),
-          diff_dst_layout(o.source("diff_dst").image()),
-          diff_src_layout(o.result("diff_src").image()),
-          kept(o.first_source()),
-          diff_dst(o.source("diff_dst")),
-          diff_src(o.result("diff_src")),
-          workspace(o.scratch()) {}
+    explicit GradientArguments(const Operands& operands)
+        : FromOperands(operands), Constants(operands.problem) {}
 };
 
 /// The same for operators that work along one axis of a tensor of any rank (axis_of).
 template <class T>
-struct LineArguments {
+struct LineArguments : FromOperands {
     AxisView src_view, dst_view;
-    const T* src;
-    T* dst;
+    const T* src = o.first_source();
+    T* dst = o.first_result();
 
-    explicit LineArguments(const Operands& o) : src(o.first_source()), dst(o.first_result()) {
+    explicit LineArguments(const Operands& operands) : FromOperands(operands) {
         std::tie(src_view, dst_view) = std::tuple_cat(
             views_of(axis_of(o.problem), *o.first_source().type(), *o.first_result().type()));
     }
 };
 
 template <class T>
-struct LineGradientArguments {
+struct LineGradientArguments : FromOperands {
     AxisView kept_view, diff_dst_view, diff_src_view;
-    const T* kept;
-    const T* diff_dst;
-    T* diff_src;
+    const T* kept = o.first_source();
+    const T* diff_dst = o.source("diff_dst");
+    T* diff_src = o.result("diff_src");
 
-    explicit LineGradientArguments(const Operands& o)
-        : kept(o.first_source()), diff_dst(o.source("diff_dst")), diff_src(o.result("diff_src")) {
+    explicit LineGradientArguments(const Operands& operands) : FromOperands(operands) {
         std::tie(kept_view, diff_dst_view, diff_src_view) =
             std::tuple_cat(views_of(axis_of(o.problem), *o.first_source().type(),
                                     *o.source("diff_dst").type(), *o.result("diff_src").type()));

@@ -17,13 +17,13 @@ Window2d window2d(const Problem& problem) {
     return window;
 }
 
-MeanWindow::MeanWindow(const Problem& problem, const ImageLayout& image)
-    : window(window2d(problem)) {
-    if (problem.integers("kernel").empty()) {
+MeanWindow::MeanWindow(const Operands& operands, const ImageLayout& image)
+    : FromOperands(operands) {
+    if (o.problem.integers("kernel").empty()) {
         window.kernel_h = window.stride_h = image.height;
         window.kernel_w = window.stride_w = image.width;
     }
-    if (problem.flag("count_include_pad")) divisor = window.kernel_h * window.kernel_w;
+    if (o.problem.flag("count_include_pad")) divisor = window.kernel_h * window.kernel_w;
 }
 
 }  // namespace dtnn::kernels

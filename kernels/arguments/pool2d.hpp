@@ -18,81 +18,58 @@ Window2d window2d(const Problem& problem);
 inline constexpr std::uint8_t kNoCell = 255;
 
 template <class T>
-struct MaxPool2dArguments {
-    Window2d window;
-    ImageLayout src_layout, dst_layout, indices_layout;
-    const T* src = nullptr;
-    T* dst = nullptr;
-    std::uint8_t* indices = nullptr;  ///< null: not wanted
-
-    explicit MaxPool2dArguments(const Operands& o)
-        : window(window2d(o.problem)),
-          src_layout(o.source("src").image()),
-          dst_layout(o.result("dst").image()),
-          indices_layout(o.result("indices").image()),
-          src(o.source("src")),
-          dst(o.result("dst")),
-          indices(o.result("indices")) {}
+struct MaxPool2dArguments : FromOperands {
+    using FromOperands::FromOperands;
+    Window2d window = window2d(o.problem);
+    ImageLayout src_layout = o.source("src").image(), dst_layout = o.result("dst").image(),
+                indices_layout = o.result("indices").image();
+    const T* src = o.source("src");
+    T* dst = o.result("dst");
+    std::uint8_t* indices = o.result("indices");  ///< null: not wanted
 };
 
 template <class T>
-struct MaxPool2dBackwardArguments {
-    Window2d window;
-    ImageLayout diff_dst_layout, indices_layout, y_layout, diff_src_layout;
-    const T* diff_dst = nullptr;
-    const std::uint8_t* indices = nullptr;
-    const T* y = nullptr;  ///< null: no mask
-    T* diff_src = nullptr;
-
-    explicit MaxPool2dBackwardArguments(const Operands& o)
-        : window(window2d(o.problem)),
-          diff_dst_layout(o.source("diff_dst").image()),
-          indices_layout(o.source("indices").image()),
-          y_layout(o.source("y").image()),
-          diff_src_layout(o.result("diff_src").image()),
-          diff_dst(o.source("diff_dst")),
-          indices(o.source("indices")),
-          y(o.source("y")),
-          diff_src(o.result("diff_src")) {}
+struct MaxPool2dBackwardArguments : FromOperands {
+    using FromOperands::FromOperands;
+    Window2d window = window2d(o.problem);
+    ImageLayout diff_dst_layout = o.source("diff_dst").image(),
+                indices_layout = o.source("indices").image(), y_layout = o.source("y").image(),
+                diff_src_layout = o.result("diff_src").image();
+    const T* diff_dst = o.source("diff_dst");
+    const std::uint8_t* indices = o.source("indices");
+    const T* y = o.source("y");  ///< null: no mask
+    T* diff_src = o.result("diff_src");
 };
 
-struct MeanWindow {
-    Window2d window;
+struct MeanWindow : FromOperands {
+    Window2d window = window2d(o.problem);
     std::int64_t divisor = 0;  ///< of a window's sum; 0: the window's cells inside the image
 
     /// `image` is the larger side; without attributes the window is all of it.
-    MeanWindow(const Problem& problem, const ImageLayout& image);
+    MeanWindow(const Operands& operands, const ImageLayout& image);
 };
 
 /// avg_pool2d and global_avg_pool2d, whose window is the whole image.
 template <class T>
 struct AvgPool2dArguments : MeanWindow {
-    ImageLayout src_layout, dst_layout;
-    const T* src = nullptr;
-    T* dst = nullptr;
-    std::byte* workspace = nullptr;
+    ImageLayout src_layout = o.source("src").image(), dst_layout = o.result("dst").image();
+    const T* src = o.source("src");
+    T* dst = o.result("dst");
+    std::byte* workspace = o.scratch();
 
-    explicit AvgPool2dArguments(const Operands& o)
-        : MeanWindow(o.problem, o.source("src").image()),
-          src_layout(o.source("src").image()),
-          dst_layout(o.result("dst").image()),
-          src(o.source("src")),
-          dst(o.result("dst")),
-          workspace(o.scratch()) {}
+    explicit AvgPool2dArguments(const Operands& operands)
+        : MeanWindow(operands, operands.source("src").image()) {}
 };
 
 template <class T>
 struct AvgPool2dBackwardArguments : MeanWindow {
-    ImageLayout diff_dst_layout, diff_src_layout;
-    const T* diff_dst = nullptr;
-    T* diff_src = nullptr;
+    ImageLayout diff_dst_layout = o.source("diff_dst").image(),
+                diff_src_layout = o.result("diff_src").image();
+    const T* diff_dst = o.source("diff_dst");
+    T* diff_src = o.result("diff_src");
 
-    explicit AvgPool2dBackwardArguments(const Operands& o)
-        : MeanWindow(o.problem, o.result("diff_src").image()),
-          diff_dst_layout(o.source("diff_dst").image()),
-          diff_src_layout(o.result("diff_src").image()),
-          diff_dst(o.source("diff_dst")),
-          diff_src(o.result("diff_src")) {}
+    explicit AvgPool2dBackwardArguments(const Operands& operands)
+        : MeanWindow(operands, operands.result("diff_src").image()) {}
 };
 
 }  // namespace dtnn::kernels

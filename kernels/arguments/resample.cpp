@@ -118,13 +118,12 @@ AxisTaps<T> forward_taps(const Problem& problem, std::size_t axis, std::int64_t 
 }  // namespace
 
 template <class T>
-BothTaps<T>::BothTaps(const Problem& problem) {
-    const Operands operands(problem);
-    const bool backward = problem.op.ends_with("_backward");
-    const ImageLayout from = operands.first_source().image(), to = operands.first_result().image();
+BothTaps<T>::BothTaps(const Operands& operands) : FromOperands(operands) {
+    const bool backward = o.problem.op.ends_with("_backward");
+    const ImageLayout from = o.first_source().image(), to = o.first_result().image();
     const ImageLayout &source = backward ? to : from, &result = backward ? from : to;
-    y = forward_taps<T>(problem, 0, source.height, result.height);
-    x = forward_taps<T>(problem, 1, source.width, result.width);
+    y = forward_taps<T>(o.problem, 0, source.height, result.height);
+    x = forward_taps<T>(o.problem, 1, source.width, result.width);
     if (!backward) return;
     y = transposed(y, source.height);
     x = transposed(x, source.width);

@@ -23,10 +23,10 @@ struct AxisTaps {
 
 /// Along height and width of the operator that the problem is of, forward or backward.
 template <class T>
-struct BothTaps {
+struct BothTaps : FromOperands {
     AxisTaps<T> y, x;
 
-    explicit BothTaps(const Problem& problem);
+    explicit BothTaps(const Operands& operands);
 };
 
 /// zero_pad2d, upsample2d, adaptive_avg_pool2d and the gradients of all of them, whose taps
@@ -35,68 +35,46 @@ struct BothTaps {
 ///                  src[n, c, y.source[i], x.source[j]]
 template <class T>
 struct ResampleArguments : BothTaps<T> {
-    ImageLayout src_layout, dst_layout;
-    const T* src = nullptr;
-    T* dst = nullptr;
-
-    explicit ResampleArguments(const Operands& o)
-        : BothTaps<T>(o.problem),
-          src_layout(o.first_source().image()),
-          dst_layout(o.first_result().image()),
-          src(o.first_source()),
-          dst(o.first_result()) {}
+    using BothTaps<T>::BothTaps;
+    ImageLayout src_layout = this->o.first_source().image(),
+                dst_layout = this->o.first_result().image();
+    const T* src = this->o.first_source();
+    T* dst = this->o.first_result();
 };
 
 /// adaptive_max_pool2d: the taps are the windows; their weights do not count. An index is h*width
 /// + w of the source.
 template <class T>
 struct AdaptiveMaxArguments : BothTaps<T> {
-    ImageLayout src_layout, dst_layout, indices_layout;
-    const T* src = nullptr;
-    T* dst = nullptr;
-    std::int32_t* indices = nullptr;  ///< null: not wanted
-
-    explicit AdaptiveMaxArguments(const Operands& o)
-        : BothTaps<T>(o.problem),
-          src_layout(o.source("src").image()),
-          dst_layout(o.result("dst").image()),
-          indices_layout(o.result("indices").image()),
-          src(o.source("src")),
-          dst(o.result("dst")),
-          indices(o.result("indices")) {}
+    using BothTaps<T>::BothTaps;
+    ImageLayout src_layout = this->o.source("src").image(),
+                dst_layout = this->o.result("dst").image(),
+                indices_layout = this->o.result("indices").image();
+    const T* src = this->o.source("src");
+    T* dst = this->o.result("dst");
+    std::int32_t* indices = this->o.result("indices");  ///< null: not wanted
 };
 
 /// The taps of a cell of diff_src are the results whose windows it is in.
 template <class T>
 struct AdaptiveMaxBackwardArguments : BothTaps<T> {
-    ImageLayout diff_dst_layout, indices_layout, diff_src_layout;
-    const T* diff_dst = nullptr;
-    const std::int32_t* indices = nullptr;
-    T* diff_src = nullptr;
-
-    explicit AdaptiveMaxBackwardArguments(const Operands& o)
-        : BothTaps<T>(o.problem),
-          diff_dst_layout(o.source("diff_dst").image()),
-          indices_layout(o.source("indices").image()),
-          diff_src_layout(o.result("diff_src").image()),
-          diff_dst(o.source("diff_dst")),
-          indices(o.source("indices")),
-          diff_src(o.result("diff_src")) {}
+    using BothTaps<T>::BothTaps;
+    ImageLayout diff_dst_layout = this->o.source("diff_dst").image(),
+                indices_layout = this->o.source("indices").image(),
+                diff_src_layout = this->o.result("diff_src").image();
+    const T* diff_dst = this->o.source("diff_dst");
+    const std::int32_t* indices = this->o.source("indices");
+    T* diff_src = this->o.result("diff_src");
 };
 
 /// channel_sums: dst[c] = the sum of src over everything but the channels (axis_of).
 template <class T>
-struct ChannelSumsArguments {
-    AxisView src_view;
-    const T* src = nullptr;
-    Wide<T>* dst = nullptr;
-    std::byte* workspace = nullptr;
-
-    explicit ChannelSumsArguments(const Operands& o)
-        : src_view(views_of(axis_of(o.problem), *o.source("src").type())[0]),
-          src(o.source("src")),
-          dst(o.result("dst")),
-          workspace(o.scratch()) {}
+struct ChannelSumsArguments : FromOperands {
+    using FromOperands::FromOperands;
+    AxisView src_view = views_of(axis_of(o.problem), *o.source("src").type())[0];
+    const T* src = o.source("src");
+    Wide<T>* dst = o.result("dst");
+    std::byte* workspace = o.scratch();
 };
 
 }  // namespace dtnn::kernels

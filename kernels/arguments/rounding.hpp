@@ -7,23 +7,19 @@
 namespace dtnn::kernels {
 
 template <class T>
-struct CastNarrowArguments {
-    std::int64_t count = 0;
-    const Wide<T>* src = nullptr;
-    T* dst = nullptr;
-
-    explicit CastNarrowArguments(const Operands& o)
-        : count(o.source("src").elements()), src(o.source("src")), dst(o.result("dst")) {}
+struct CastNarrowArguments : FromOperands {
+    using FromOperands::FromOperands;
+    std::int64_t count = o.source("src").elements();
+    const Wide<T>* src = o.source("src");
+    T* dst = o.result("dst");
 };
 
 template <class T>
-struct CastWideArguments {
-    std::int64_t count = 0;
-    const T* src = nullptr;
-    Wide<T>* dst = nullptr;
-
-    explicit CastWideArguments(const Operands& o)
-        : count(o.source("src").elements()), src(o.source("src")), dst(o.result("dst")) {}
+struct CastWideArguments : FromOperands {
+    using FromOperands::FromOperands;
+    std::int64_t count = o.source("src").elements();
+    const T* src = o.source("src");
+    Wide<T>* dst = o.result("dst");
 };
 
 }  // namespace dtnn::kernels

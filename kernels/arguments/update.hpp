@@ -45,105 +45,71 @@ namespace dtnn::kernels {
 
 /// The arguments that all updates have.
 template <class T>
-struct UpdateArguments {
-    std::int64_t count = 0;
-    double learning_rate_scale = 1, weight_decay = 0;
+struct UpdateArguments : FromOperands {
+    std::int64_t count = o.source("weights").elements();
+    double learning_rate_scale = o.problem.real("learning_rate_scale", 1),
+           weight_decay = o.problem.real("weight_decay");
     double clip_value = std::numeric_limits<double>::infinity();
-    bool decoupled = false;
-    bool may_skip = false;
-    const T *weights = nullptr, *diff = nullptr, *learning_rate = nullptr;
-    const T* scale = nullptr;  ///< null: one
-    T* new_weights = nullptr;
+    bool decoupled = o.problem.flag("decoupled_weight_decay");
+    bool may_skip = o.problem.flag("skips");
+    const T *weights = o.source("weights"), *diff = o.source("diff"),
+            *learning_rate = o.source("learning_rate");
+    const T* scale = o.source("scale");  ///< null: one
+    T* new_weights = o.result("weights");
 
     /// Of this step.
     double rate() const { return double(*learning_rate) * learning_rate_scale; }
     bool skips() const { return may_skip && *scale != *scale; }
 
-  protected:
-    explicit UpdateArguments(const Operands& o)
-        : count(o.source("weights").elements()),
-          learning_rate_scale(o.problem.real("learning_rate_scale", 1)),
-          weight_decay(o.problem.real("weight_decay")),
-          decoupled(o.problem.flag("decoupled_weight_decay")),
-          may_skip(o.problem.flag("skips")),
-          weights(o.source("weights")),
-          diff(o.source("diff")),
-          learning_rate(o.source("learning_rate")),
-          scale(o.source("scale")),
-          new_weights(o.result("weights")) {
+    explicit UpdateArguments(const Operands& operands) : FromOperands(operands) {
         if (const double limit = o.problem.real("clip_value", 0); limit > 0) clip_value = limit;
     }
 };
 
 template <class T>
 struct SgdUpdateArguments : UpdateArguments<T> {
-    double momentum = 0;
-    bool nesterov = false;
-    const T* velocity = nullptr;  ///< null: no momentum
-    T* new_velocity = nullptr;
-
-    explicit SgdUpdateArguments(const Operands& o)
-        : UpdateArguments<T>(o),
-          momentum(o.problem.real("momentum")),
-          nesterov(o.problem.flag("nesterov")),
-          velocity(o.source("velocity")),
-          new_velocity(o.result("velocity")) {}
+    using UpdateArguments<T>::UpdateArguments;
+    double momentum = this->o.problem.real("momentum");
+    bool nesterov = this->o.problem.flag("nesterov");
+    const T* velocity = this->o.source("velocity");  ///< null: no momentum
+    T* new_velocity = this->o.result("velocity");
 };
 
 template <class T>
 struct RmspropUpdateArguments : UpdateArguments<T> {
-    double rho = 0, epsilon = 0, momentum = 0;
-    bool epsilon_inside_root = false;
-    const T* second_moment = nullptr;
-    const T* first_moment = nullptr;  ///< null: not centered
-    const T* velocity = nullptr;      ///< null: no momentum
-    T *new_second_moment = nullptr, *new_first_moment = nullptr, *new_velocity = nullptr;
-
-    explicit RmspropUpdateArguments(const Operands& o)
-        : UpdateArguments<T>(o),
-          rho(o.problem.real("rho")),
-          epsilon(o.problem.real("epsilon")),
-          momentum(o.problem.real("momentum")),
-          epsilon_inside_root(o.problem.flag("epsilon_inside_root")),
-          second_moment(o.source("second_moment")),
-          first_moment(o.source("first_moment")),
-          velocity(o.source("velocity")),
-          new_second_moment(o.result("second_moment")),
-          new_first_moment(o.result("first_moment")),
-          new_velocity(o.result("velocity")) {}
+    using UpdateArguments<T>::UpdateArguments;
+    double rho = this->o.problem.real("rho"), epsilon = this->o.problem.real("epsilon"),
+           momentum = this->o.problem.real("momentum");
+    bool epsilon_inside_root = this->o.problem.flag("epsilon_inside_root");
+    const T* second_moment = this->o.source("second_moment");
+    const T* first_moment = this->o.source("first_moment");  ///< null: not centered
+    const T* velocity = this->o.source("velocity");          ///< null: no momentum
+    T *new_second_moment = this->o.result("second_moment"),
+      *new_first_moment = this->o.result("first_moment"),
+      *new_velocity = this->o.result("velocity");
 };
 
 /// adam and nadam.
 template <class T>
 struct AdamUpdateArguments : UpdateArguments<T> {
-    double beta1 = 0, beta2 = 0, epsilon = 0;
-    double momentum_decay = 0;  ///< nadam, variant "dozat"
-    bool epsilon_inside_root = false;
-    const std::int64_t* update = nullptr;
-    const T *first_moment = nullptr, *second_moment = nullptr;
-    const T* largest_moment = nullptr;    ///< null: not amsgrad
-    const T* momentum_product = nullptr;  ///< one number; null: adam, or variant "pydtnn"
-    T *new_first_moment = nullptr, *new_second_moment = nullptr, *new_largest_moment = nullptr;
-    T* new_momentum_product = nullptr;
-    std::byte* workspace = nullptr;
-
-    explicit AdamUpdateArguments(const Operands& o)
-        : UpdateArguments<T>(o),
-          beta1(o.problem.real("beta1")),
-          beta2(o.problem.real("beta2")),
-          epsilon(o.problem.real("epsilon")),
-          momentum_decay(o.problem.op == "nadam_update" ? o.problem.real("momentum_decay") : 0),
-          epsilon_inside_root(o.problem.flag("epsilon_inside_root")),
-          update(o.source("update")),
-          first_moment(o.source("first_moment")),
-          second_moment(o.source("second_moment")),
-          largest_moment(o.source("largest_moment")),
-          momentum_product(o.source("momentum_product")),
-          new_first_moment(o.result("first_moment")),
-          new_second_moment(o.result("second_moment")),
-          new_largest_moment(o.result("largest_moment")),
-          new_momentum_product(o.result("momentum_product")),
-          workspace(o.scratch()) {}
+    using UpdateArguments<T>::UpdateArguments;
+    double beta1 = this->o.problem.real("beta1"), beta2 = this->o.problem.real("beta2"),
+           epsilon = this->o.problem.real("epsilon");
+    double momentum_decay = this->o.problem.op == "nadam_update"
+                                ? this->o.problem.real("momentum_decay")
+                                : 0;  ///< nadam, variant "dozat"
+    bool epsilon_inside_root = this->o.problem.flag("epsilon_inside_root");
+    const std::int64_t* update = this->o.source("update");
+    const T *first_moment = this->o.source("first_moment"),
+            *second_moment = this->o.source("second_moment");
+    const T* largest_moment = this->o.source("largest_moment");  ///< null: not amsgrad
+    const T* momentum_product =
+        this->o.source("momentum_product");  ///< one number; null: adam, or variant "pydtnn"
+    T *new_first_moment = this->o.result("first_moment"),
+      *new_second_moment = this->o.result("second_moment"),
+      *new_largest_moment = this->o.result("largest_moment");
+    T* new_momentum_product = this->o.result("momentum_product");
+    std::byte* workspace = this->o.scratch();
 };
 
 /// The numbers of one step of adam or nadam, alike for all elements:
@@ -160,20 +126,13 @@ struct AdamStep {
 
 template <class T>
 struct AdagradUpdateArguments : UpdateArguments<T> {
-    double epsilon = 0, learning_rate_decay = 0;
-    bool epsilon_inside_root = false;
-    const std::int64_t* update = nullptr;
-    const T* square_sum = nullptr;
-    T* new_square_sum = nullptr;
-
-    explicit AdagradUpdateArguments(const Operands& o)
-        : UpdateArguments<T>(o),
-          epsilon(o.problem.real("epsilon")),
-          learning_rate_decay(o.problem.real("learning_rate_decay")),
-          epsilon_inside_root(o.problem.flag("epsilon_inside_root")),
-          update(o.source("update")),
-          square_sum(o.source("square_sum")),
-          new_square_sum(o.result("square_sum")) {}
+    using UpdateArguments<T>::UpdateArguments;
+    double epsilon = this->o.problem.real("epsilon"),
+           learning_rate_decay = this->o.problem.real("learning_rate_decay");
+    bool epsilon_inside_root = this->o.problem.flag("epsilon_inside_root");
+    const std::int64_t* update = this->o.source("update");
+    const T* square_sum = this->o.source("square_sum");
+    T* new_square_sum = this->o.result("square_sum");
 };
 
 }  // namespace dtnn::kernels
