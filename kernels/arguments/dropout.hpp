@@ -33,9 +33,9 @@ struct DropoutApplyArguments : FromOperands {
     T* dst = o.result("dst");
     std::byte* workspace = o.scratch();
 
-    std::uint64_t epoch() const { return std::uint64_t(position[0]); }
+    DTNN_DEVICE std::uint64_t epoch() const { return std::uint64_t(position[0]); }
     /// The word of the batch's first number, where each sample has `numbers` of them.
-    std::uint64_t first_word(std::int64_t numbers) const {
+    DTNN_DEVICE std::uint64_t first_word(std::int64_t numbers) const {
         return std::uint64_t(position[1]) * std::uint64_t(numbers);
     }
 

@@ -40,6 +40,7 @@
 #include <limits>
 
 #include "kernels/arguments/arguments.hpp"
+#include "kernels/device.hpp"
 
 namespace dtnn::kernels {
 
@@ -58,8 +59,9 @@ struct UpdateArguments : FromOperands {
     T* new_weights = o.result("weights");
 
     /// Of this step.
-    double rate() const { return double(*learning_rate) * learning_rate_scale; }
-    bool skips() const { return may_skip && *scale != *scale; }
+    DTNN_DEVICE double rate() const { return double(*learning_rate) * learning_rate_scale; }
+    /// Whether weights and states stay as they are.
+    DTNN_DEVICE bool skips() const { return may_skip && *scale != *scale; }
 
     explicit UpdateArguments(const Operands& operands) : FromOperands(operands) {
         if (const double limit = o.problem.real("clip_value", 0); limit > 0) clip_value = limit;

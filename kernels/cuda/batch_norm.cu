@@ -163,12 +163,9 @@ void batch_norm_inference_columns(const BatchNormInferenceArguments<T>& a, const
     const std::int64_t channels = a.src_layout.channels;
     auto* const mean = reinterpret_cast<double*>(a.workspace);
     double* const scale = mean + channels;
-    const Wide<T>*gamma = a.gamma, *running_mean = a.running_mean;
-    const Wide<T>* variance = a.running_variance;
-    const double epsilon = a.epsilon;
     launch.each(channels, [=] DTNN_DEVICE(std::int64_t c) {
-        mean[c] = double(running_mean[c]);
-        scale[c] = double(gamma[c]) / std::sqrt(double(variance[c]) + epsilon);
+        mean[c] = double(a.running_mean[c]);
+        scale[c] = double(a.gamma[c]) / std::sqrt(double(a.running_variance[c]) + a.epsilon);
     });
     const NormalisedByChannel<T> of{a.src, a.residual, a.beta,
                                     mean,  scale,      DenseChannels(a.src_layout)};
@@ -177,7 +174,7 @@ void batch_norm_inference_columns(const BatchNormInferenceArguments<T>& a, const
 
 template <class T>
 void batch_norm_backward_columns(const BatchNormBackwardArguments<T>& a, const Launch& launch) {
-    const PassedGradient<T> gradient = passed_gradient(a);
+    const PassedGradient<T> gradient(a);
     const std::int64_t channels = gradient.shape.channels(), pixels = a.src_layout.pixels();
     auto* const means = reinterpret_cast<Sums<2>*>(a.workspace);
     Wide<T>*const diff_gamma = a.diff_gamma, *const diff_beta = a.diff_beta;
@@ -194,18 +191,13 @@ void batch_norm_backward_columns(const BatchNormBackwardArguments<T>& a, const L
 template <class T>
 void fold_batch_norm_each(const FoldBatchNormArguments<T>& a, const Launch& launch) {
     auto* const scale = reinterpret_cast<double*>(a.workspace);
-    const T *gamma = a.gamma, *beta = a.beta, *mean = a.running_mean;
-    const T *variance = a.running_variance, *bias = a.bias, *weights = a.weights;
-    T *const dst_weights = a.dst_weights, *const dst_bias = a.dst_bias;
-    const double epsilon = a.epsilon;
-    const std::int64_t channels = a.channels, inner = a.inner;
-    launch.each(channels, [=] DTNN_DEVICE(std::int64_t c) {
-        scale[c] = double(gamma[c]) / std::sqrt(double(variance[c]) + epsilon);
-        const double old = bias != nullptr ? double(bias[c]) : 0.0;
-        dst_bias[c] = T((old - double(mean[c])) * scale[c] + double(beta[c]));
+    launch.each(a.channels, [=] DTNN_DEVICE(std::int64_t c) {
+        scale[c] = double(a.gamma[c]) / std::sqrt(double(a.running_variance[c]) + a.epsilon);
+        const double old = a.bias != nullptr ? double(a.bias[c]) : 0.0;
+        a.dst_bias[c] = T((old - double(a.running_mean[c])) * scale[c] + double(a.beta[c]));
     });
-    launch.each(a.outer * channels * inner, [=] DTNN_DEVICE(std::int64_t i) {
-        dst_weights[i] = T(double(weights[i]) * scale[i / inner % channels]);
+    launch.each(a.outer * a.channels * a.inner, [=] DTNN_DEVICE(std::int64_t i) {
+        a.dst_weights[i] = T(double(a.weights[i]) * scale[i / a.inner % a.channels]);
     });
 }
 

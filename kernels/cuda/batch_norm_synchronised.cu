@@ -29,16 +29,13 @@ template <class T>
 void batch_norm_sums_columns(const BatchNormSumsArguments<T>& a, const Launch& launch) {
     const std::int64_t channels = a.src_layout.channels, pixels = a.src_layout.pixels();
     const SumsOfRank<T> result{a.batch_weight, a.sums, channels, pixels};
-    const T* const src = a.src;
-    const Wide<T>* const running_mean = a.running_mean;
-    const double* const statistics = a.statistics;
-    if (statistics != nullptr) {
+    if (a.statistics != nullptr) {
         const auto count = double(pixels);
         launch.each(channels, [=] DTNN_DEVICE(std::int64_t c) {
-            const double moved = statistics[2 * channels + c] - double(running_mean[c]);
-            const double sum = statistics[c];
+            const double moved = a.statistics[2 * channels + c] - double(a.running_mean[c]);
+            const double sum = a.statistics[c];
             result.write(c, sum + count * moved,
-                         statistics[channels + c] + moved * (2 * sum + count * moved));
+                         a.statistics[channels + c] + moved * (2 * sum + count * moved));
         });
         return;
     }
@@ -46,7 +43,8 @@ void batch_norm_sums_columns(const BatchNormSumsArguments<T>& a, const Launch& l
     reduce_columns<2>(
         launch, 1, pixels, channels, reinterpret_cast<Sums<2>*>(a.workspace),
         [=] DTNN_DEVICE(std::int64_t, std::int64_t pixel, std::int64_t c) {
-            const double distance = double(src[shape.place(pixel, c)]) - double(running_mean[c]);
+            const double distance =
+                double(a.src[shape.place(pixel, c)]) - double(a.running_mean[c]);
             return Sums<2>{{distance, distance * distance}};
         },
         [=] DTNN_DEVICE(std::int64_t, std::int64_t c, const Sums<2>& sums) {
@@ -57,14 +55,13 @@ void batch_norm_sums_columns(const BatchNormSumsArguments<T>& a, const Launch& l
 template <class T>
 void batch_norm_backward_sums_columns(const BatchNormBackwardSumsArguments<T>& a,
                                       const Launch& launch) {
-    const PassedGradient<T> gradient = passed_gradient(a);
+    const PassedGradient<T> gradient(a);
     const std::int64_t pixels = a.src_layout.pixels();
     const SumsOfRank<T> result{a.batch_weight, a.sums, gradient.shape.channels(), pixels};
-    Wide<T>*const diff_gamma = a.diff_gamma, *const diff_beta = a.diff_beta;
     sum_gradients(launch, gradient, pixels, reinterpret_cast<Sums<2>*>(a.workspace),
                   [=] DTNN_DEVICE(std::int64_t, std::int64_t c, const Sums<2>& sums) {
-                      diff_beta[c] = Wide<T>(sums.of[0]);
-                      diff_gamma[c] = Wide<T>(sums.of[1]);
+                      a.diff_beta[c] = Wide<T>(sums.of[0]);
+                      a.diff_gamma[c] = Wide<T>(sums.of[1]);
                       result.write(c, sums.of[0], sums.of[1]);
                   });
 }
@@ -72,15 +69,13 @@ void batch_norm_backward_sums_columns(const BatchNormBackwardSumsArguments<T>& a
 template <class T>
 void batch_norm_backward_apply_each(const BatchNormBackwardApplyArguments<T>& a,
                                     const Launch& launch) {
-    const PassedGradient<T> gradient = passed_gradient(a);
+    const PassedGradient<T> gradient(a);
     const std::int64_t channels = gradient.shape.channels();
     auto* const means = reinterpret_cast<Sums<2>*>(a.workspace);
-    const double* const sums = a.sums;
-    const Wide<T>* const batch_weight = a.batch_weight;
     launch.each(channels, [=] DTNN_DEVICE(std::int64_t c) {
-        const bool idle = !(*batch_weight > 0);
-        const double divisor = idle ? INFINITY : sums[2 * channels];
-        means[c] = Sums<2>{{sums[c] / divisor, sums[channels + c] / divisor}};
+        const bool idle = !(*a.batch_weight > 0);
+        const double divisor = idle ? INFINITY : a.sums[2 * channels];
+        means[c] = Sums<2>{{a.sums[c] / divisor, a.sums[channels + c] / divisor}};
     });
     write_gradients(launch, gradient, a.src_layout.pixels(), means, a.diff_src, a.diff_residual);
 }

@@ -10,32 +10,24 @@ namespace dtnn::kernels::cuda {
 /// The gradient that passes relu, and the normalised source.
 template <class T>
 struct PassedGradient {
-    const T *src, *diff_dst;
-    const Wide<T>*gamma, *inverse_deviation, *beta;
-    const double* mean;
-    const std::uint8_t* mask;
-    bool relu;
+    BatchNormGradient<T> a;
     DenseChannels shape;
 
+    explicit PassedGradient(const BatchNormGradient<T>& arguments)
+        : a(arguments), shape(arguments.src_layout) {}
     DTNN_DEVICE double normalised(std::int64_t i, std::int64_t c) const {
-        return (double(src[i]) - mean[c]) * double(inverse_deviation[c]);
+        return (double(a.src[i]) - a.mean[c]) * double(a.inverse_deviation[c]);
     }
     DTNN_DEVICE double passed(std::int64_t i, std::int64_t c, double xhat) const {
         bool passes = true;
-        if (mask != nullptr) {
-            passes = (mask[i / 8] >> (i % 8) & 1) != 0;
-        } else if (relu) {
-            passes = xhat * double(gamma[c]) + double(beta[c]) > 0;
+        if (a.mask != nullptr) {
+            passes = (a.mask[i / 8] >> (i % 8) & 1) != 0;
+        } else if (a.relu) {
+            passes = xhat * double(a.gamma[c]) + double(a.beta[c]) > 0;
         }
-        return passes ? double(diff_dst[i]) : 0.0;
+        return passes ? double(a.diff_dst[i]) : 0.0;
     }
 };
-
-template <class T>
-PassedGradient<T> passed_gradient(const BatchNormGradient<T>& a) {
-    return {a.src,  a.diff_dst, a.gamma, a.inverse_deviation,        a.beta,
-            a.mean, a.mask,     a.relu,  DenseChannels(a.src_layout)};
-}
 
 /// finish(0, channel, {sum of g, sum of g * xhat}).
 template <class T, class Finish>
@@ -58,7 +50,7 @@ void write_gradients(const Launch& launch, const PassedGradient<T>& gradient, st
     launch.each(pixels * gradient.shape.channels(), [=] DTNN_DEVICE(std::int64_t i) {
         const std::int64_t c = gradient.shape.channel_of(i);
         const double xhat = gradient.normalised(i, c), g = gradient.passed(i, c, xhat);
-        const double scale = double(gradient.gamma[c]) * double(gradient.inverse_deviation[c]);
+        const double scale = double(gradient.a.gamma[c]) * double(gradient.a.inverse_deviation[c]);
         if (diff_residual != nullptr) diff_residual[i] = T(g);
         diff_src[i] = T(scale * (g - means[c].of[0] - xhat * means[c].of[1]));
     });

@@ -8,12 +8,10 @@ namespace dtnn::kernels::cuda {
 template <class T>
 void channel_scale_each(const ChannelScaleArguments<T>& a, const Launch& launch) {
     const ImageLayout from = a.src_layout, to = a.dst_layout;
-    const T *const src = a.src, *const gate = a.gate;
-    T* const dst = a.dst;
     each_element(launch, from,
                  [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
-                     dst[to.at(n, c, h, w)] =
-                         T(src[from.at(n, c, h, w)] * gate[n * from.channels + c]);
+                     a.dst[to.at(n, c, h, w)] =
+                         T(a.src[from.at(n, c, h, w)] * a.gate[n * from.channels + c]);
                  });
 }
 
@@ -21,8 +19,6 @@ template <class T>
 void channel_scale_backward_gate_columns(const ChannelScaleBackwardGateArguments<T>& a,
                                          const Launch& launch) {
     const ImageLayout image = a.src_layout, of_diff = a.diff_dst_layout;
-    const T *const src = a.src, *const diff_dst = a.diff_dst;
-    T* const diff_gate = a.diff_gate;
     const Divider width(image.width);
     reduce_columns<1>(
         launch, image.batch, image.height * image.width, image.channels,
@@ -30,10 +26,10 @@ void channel_scale_backward_gate_columns(const ChannelScaleBackwardGateArguments
         [=] DTNN_DEVICE(std::int64_t n, std::int64_t pixel, std::int64_t c) {
             const std::int64_t h = width.quotient(pixel), w = pixel - h * width.by();
             return Sums<1>{
-                {double(src[image.at(n, c, h, w)]) * double(diff_dst[of_diff.at(n, c, h, w)])}};
+                {double(a.src[image.at(n, c, h, w)]) * double(a.diff_dst[of_diff.at(n, c, h, w)])}};
         },
         [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, const Sums<1>& sums) {
-            diff_gate[n * image.channels + c] = T(sums.of[0]);
+            a.diff_gate[n * image.channels + c] = T(sums.of[0]);
         });
 }
 

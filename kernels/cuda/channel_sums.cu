@@ -8,15 +8,13 @@ namespace dtnn::kernels::cuda {
 template <class T>
 void channel_sums_columns(const ChannelSumsArguments<T>& a, const Launch& launch) {
     const DenseChannels shape(a.src_view.extent, a.src_view.inner);
-    const T* const src = a.src;
-    Wide<T>* const dst = a.dst;
     reduce_columns<1>(
         launch, 1, a.src_view.lines(), a.src_view.extent, reinterpret_cast<Sums<1>*>(a.workspace),
         [=] DTNN_DEVICE(std::int64_t, std::int64_t pixel, std::int64_t c) {
-            return Sums<1>{{double(src[shape.place(pixel, c)])}};
+            return Sums<1>{{double(a.src[shape.place(pixel, c)])}};
         },
         [=] DTNN_DEVICE(std::int64_t, std::int64_t c, const Sums<1>& sums) {
-            dst[c] = Wide<T>(sums.of[0]);
+            a.dst[c] = Wide<T>(sums.of[0]);
         });
 }
 

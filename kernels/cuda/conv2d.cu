@@ -92,9 +92,6 @@ void conv2d_backward_data_direct(const Conv2dBackwardDataArguments<T>& a, const 
     const Epilogue<T> epilogue = epilogue_of(a);
     const Divider group_channels(a.shape.group_channels());
     const std::int64_t depth = a.shape.group_filters();
-    const T* const diff_dst = a.diff_dst;
-    const T* const weights = a.weights;
-    T* const diff_src = a.diff_src;
     each_element(launch, image,
                  [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
                      const std::int64_t group = group_channels.quotient(c);
@@ -108,12 +105,12 @@ void conv2d_backward_data_direct(const Conv2dBackwardDataArguments<T>& a, const 
                              const std::int64_t ow = columns.result(w, kw);
                              if (ow < 0) continue;
                              for (std::int64_t f = first; f < first + depth; ++f)
-                                 sum += double(diff_dst[result.at(n, f, oh, ow)]) *
-                                        double(weights[filters.at(f, channel, kh, kw)]);
+                                 sum += double(a.diff_dst[result.at(n, f, oh, ow)]) *
+                                        double(a.weights[filters.at(f, channel, kh, kw)]);
                          }
                      }
                      const std::int64_t cell = image.at(n, c, h, w);
-                     diff_src[cell] = epilogue(sum, c, cell);
+                     a.diff_src[cell] = epilogue(sum, c, cell);
                  });
 }
 
@@ -132,9 +129,6 @@ void conv2d_backward_weights_direct(const Conv2dBackwardWeightsArguments<T>& a,
     const Divider out_width(result.width), out_height(result.height);
     const Divider group_filters(a.shape.group_filters());
     const std::int64_t pixels = result.pixels();
-    const T* const src = a.src;
-    const T* const diff_dst = a.diff_dst;
-    Wide<T>* const diff_weights = a.diff_weights;
     reduce<1>(
         launch, a.shape.weight_elements(), [=] DTNN_DEVICE(std::int64_t) { return pixels; },
         [=] DTNN_DEVICE(std::int64_t i, std::int64_t pixel) {
@@ -144,12 +138,12 @@ void conv2d_backward_weights_direct(const Conv2dBackwardWeightsArguments<T>& a,
             const std::int64_t h = rows.source(oh, at.kh), w = columns.source(ow, at.kw);
             if (h < 0 || w < 0) return Sums<1>{{0.0}};
             const std::int64_t c = group_filters.quotient(at.f) * filters.channels + at.c;
-            return Sums<1>{
-                {double(src[image.at(n, c, h, w)]) * double(diff_dst[result.at(n, at.f, oh, ow)])}};
+            return Sums<1>{{double(a.src[image.at(n, c, h, w)]) *
+                            double(a.diff_dst[result.at(n, at.f, oh, ow)])}};
         },
         [=] DTNN_DEVICE(std::int64_t i, const Sums<1>& sums) {
             const WeightIndex::Weight at = weight_of(i);
-            diff_weights[filters.at(at.f, at.c, at.kh, at.kw)] = Wide<T>(sums.of[0]);
+            a.diff_weights[filters.at(at.f, at.c, at.kh, at.kw)] = Wide<T>(sums.of[0]);
         });
     sum_bias_gradient(a, launch);
 }

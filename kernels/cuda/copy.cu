@@ -73,8 +73,6 @@ struct CopyTiles {
 template <class T>
 void copy_tiles(const CopyArguments<T>& a, const CopyAxes& axes, int fastest,
                 const Launch& launch) {
-    const T* const src = a.src;
-    T* const dst = a.dst;
     const CopyAxis from = axes.of[fastest], to = axes.of[3];
     const CopyAxis outer = axes.of[fastest == 0 ? 1 : 0], inner = axes.of[fastest == 2 ? 1 : 2];
     const Divider across((from.extent + kTile - 1) / kTile), down((to.extent + kTile - 1) / kTile);
@@ -87,25 +85,23 @@ void copy_tiles(const CopyArguments<T>& a, const CopyAxes& axes, int fastest,
             const int column = thread % kTile;
             for (int row = thread / kTile; row < kTile; row += kTileRows)
                 if (place.from + column < from.extent && place.to + row < to.extent)
-                    shared.of[row][column] = src[place.src + (place.from + column) * from.src +
-                                                 (place.to + row) * to.src];
+                    shared.of[row][column] = a.src[place.src + (place.from + column) * from.src +
+                                                   (place.to + row) * to.src];
         },
         [=] DTNN_DEVICE(std::int64_t tile, int thread, Shared& shared) {
             const CopyTiles::Place place = tiles.at(tile);
             const int column = thread % kTile;
             for (int row = thread / kTile; row < kTile; row += kTileRows)
                 if (place.from + row < from.extent && place.to + column < to.extent)
-                    dst[place.dst + (place.from + row) * from.dst + (place.to + column) * to.dst] =
-                        shared.of[column][row];
+                    a.dst[place.dst + (place.from + row) * from.dst +
+                          (place.to + column) * to.dst] = shared.of[column][row];
         });
 }
 
 template <class T>
 void copy(const CopyArguments<T>& a, const Launch& launch) {
-    const T* const src = a.src;
-    T* const dst = a.dst;
     if (a.same_order) {
-        launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) { dst[i] = src[i]; });
+        launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) { a.dst[i] = a.src[i]; });
         return;
     }
     const CopyAxes axes = copy_axes_of(a);
@@ -137,7 +133,7 @@ void copy(const CopyArguments<T>& a, const Launch& launch) {
             from += of[axis] * axes.of[axis].src;
             to += of[axis] * axes.of[axis].dst;
         }
-        dst[to] = src[from];
+        a.dst[to] = a.src[from];
     });
 }
 
@@ -158,14 +154,11 @@ DTNN_COPY(rows_to_pixels)
 
 template <class T>
 void pack_weights_each(const PackWeightsArguments<T>& a, const Launch& launch) {
-    const T* const src = a.src;
-    T* const dst = a.dst;
-    const std::int64_t filters = a.filters, width = a.block;
     const Divider block(a.block), rows(a.rows);
     launch.each(a.blocks * a.rows * a.block, [=] DTNN_DEVICE(std::int64_t i) {
         const std::int64_t line = block.quotient(i), b = rows.quotient(line);
-        const std::int64_t row = line - b * rows.by(), filter = b * width + i - line * width;
-        dst[i] = filter < filters ? src[row * filters + filter] : T(0);
+        const std::int64_t row = line - b * rows.by(), filter = b * a.block + i - line * a.block;
+        a.dst[i] = filter < a.filters ? a.src[row * a.filters + filter] : T(0);
     });
 }
 
@@ -210,12 +203,9 @@ template <class T>
 void slice_each(const SliceArguments<T>& a, const Launch& launch) {
     const AxisView from = a.src_view, to = a.dst_view;
     const Places places(to);
-    const std::int64_t begin = a.begin;
-    const T* const src = a.src;
-    T* const dst = a.dst;
     launch.each(to.elements(), [=] DTNN_DEVICE(std::int64_t at) {
         const PlaceAlong p = places(at);
-        dst[to.at(p.o, p.e, p.i)] = src[from.at(p.o, begin + p.e, p.i)];
+        a.dst[to.at(p.o, p.e, p.i)] = a.src[from.at(p.o, a.begin + p.e, p.i)];
     });
 }
 
@@ -223,13 +213,11 @@ template <class T>
 void slice_backward_each(const SliceArguments<T>& a, const Launch& launch) {
     const AxisView from = a.src_view, to = a.dst_view;
     const Places places(to);
-    const std::int64_t begin = a.begin;
-    const T* const src = a.src;
-    T* const dst = a.dst;
     launch.each(to.elements(), [=] DTNN_DEVICE(std::int64_t at) {
         const PlaceAlong p = places(at);
-        const std::int64_t e = p.e - begin;
-        dst[to.at(p.o, p.e, p.i)] = e >= 0 && e < from.extent ? src[from.at(p.o, e, p.i)] : T(0);
+        const std::int64_t e = p.e - a.begin;
+        a.dst[to.at(p.o, p.e, p.i)] =
+            e >= 0 && e < from.extent ? a.src[from.at(p.o, e, p.i)] : T(0);
     });
 }
 

@@ -6,51 +6,28 @@
 namespace dtnn::kernels::cuda {
 namespace {
 
-/// The numbers that decide over elements, as the device reads them.
 template <class T>
-struct Dropper {
-    std::uint64_t key, threshold;
-    const std::int64_t* position;
-    Wide<T> scale;
-    const T* src;
-    T* dst;
-
-    explicit Dropper(const DropoutApplyArguments<T>& a)
-        : key(a.key),
-          threshold(a.threshold),
-          position(a.position),
-          scale(a.scale),
-          src(a.src),
-          dst(a.dst) {}
-
-    /// The word of the batch's first number, where each sample has `numbers` of them.
-    DTNN_DEVICE std::uint64_t first(std::int64_t numbers) const {
-        return std::uint64_t(position[1]) * std::uint64_t(numbers);
-    }
-    DTNN_DEVICE philox::Block block(std::uint64_t index) const {
-        return philox::block(key, std::uint64_t(position[0]), index);
-    }
-    DTNN_DEVICE void apply(std::int64_t at, bool keep) const {
-        dst[at] = keep ? T(src[at] * scale) : T(0);
-    }
-};
+DTNN_DEVICE philox::Block block_of(const DropoutApplyArguments<T>& a, std::uint64_t index) {
+    return philox::block(a.key, a.epoch(), index);
+}
+template <class T>
+DTNN_DEVICE void apply(const DropoutApplyArguments<T>& a, std::int64_t at, bool keep) {
+    a.dst[at] = keep ? T(a.src[at] * a.scale) : T(0);
+}
 
 }  // namespace
 
 template <class T>
 void dropout_apply_philox(const DropoutApplyArguments<T>& a, const Launch& launch) {
-    const Dropper<T> dropper(a);
-    const std::int64_t count = a.count, numbers = a.sample_numbers;
     // A thread has a block of the generator: four neighbours of the logical order, or fewer at the
     // ends.
     if (a.row_major) {
-        launch.each(count / 4 + 2, [=] DTNN_DEVICE(std::int64_t i) {
-            const std::uint64_t first = dropper.first(numbers);
-            const philox::Block words = dropper.block(first / 4 + std::uint64_t(i));
+        launch.each(a.count / 4 + 2, [=] DTNN_DEVICE(std::int64_t i) {
+            const std::uint64_t first = a.first_word(a.sample_numbers);
+            const philox::Block words = block_of(a, first / 4 + std::uint64_t(i));
             for (int word = 0; word < 4; ++word) {
                 const std::int64_t at = 4 * i + word - std::int64_t(first % 4);
-                if (at >= 0 && at < count)
-                    dropper.apply(at, words[std::size_t(word)] >= dropper.threshold);
+                if (at >= 0 && at < a.count) apply(a, at, words[std::size_t(word)] >= a.threshold);
             }
         });
         return;
@@ -63,22 +40,21 @@ void dropout_apply_philox(const DropoutApplyArguments<T>& a, const Launch& launc
         const std::int64_t rest = channels.quotient(i), n = blocks.quotient(rest);
         const std::int64_t c = i - rest * channels.by(), block = rest - n * blocks.by();
         const std::uint64_t first =
-            dropper.first(numbers) + std::uint64_t(n * numbers + c * pixels);
+            a.first_word(a.sample_numbers) + std::uint64_t(n * a.sample_numbers + c * pixels);
         const std::int64_t begin = 4 * block - std::int64_t(first % 4);
         if (begin >= pixels) return;
-        const philox::Block words = dropper.block(first / 4 + std::uint64_t(block));
+        const philox::Block words = block_of(a, first / 4 + std::uint64_t(block));
         for (int word = 0; word < 4; ++word) {
             const std::int64_t pixel = begin + word;
             if (pixel >= 0 && pixel < pixels)
-                dropper.apply(image.at(n, c, width.quotient(pixel), width.remainder(pixel)),
-                              words[std::size_t(word)] >= dropper.threshold);
+                apply(a, image.at(n, c, width.quotient(pixel), width.remainder(pixel)),
+                      words[std::size_t(word)] >= a.threshold);
         }
     });
 }
 
 template <class T>
 void spatial_dropout2d_apply_philox(const DropoutApplyArguments<T>& a, const Launch& launch) {
-    const Dropper<T> dropper(a);
     const ImageLayout image = a.layout;
     // A word serves a thread for a few pixels.
     constexpr std::int64_t kPixels = 8;
@@ -89,11 +65,11 @@ void spatial_dropout2d_apply_philox(const DropoutApplyArguments<T>& a, const Lau
         const std::int64_t rest = channels.quotient(i), n = runs.quotient(rest);
         const std::int64_t c = i - rest * channels.by(), begin = (rest - n * runs.by()) * kPixels;
         const std::uint64_t word =
-            dropper.first(image.channels) + std::uint64_t(n * image.channels + c);
-        const bool keep = dropper.block(word / 4)[word % 4] >= dropper.threshold;
+            a.first_word(image.channels) + std::uint64_t(n * image.channels + c);
+        const bool keep = block_of(a, word / 4)[word % 4] >= a.threshold;
         const std::int64_t end = begin + kPixels < pixels ? begin + kPixels : pixels;
         for (std::int64_t pixel = begin; pixel < end; ++pixel)
-            dropper.apply(image.at(n, c, width.quotient(pixel), width.remainder(pixel)), keep);
+            apply(a, image.at(n, c, width.quotient(pixel), width.remainder(pixel)), keep);
     });
 }
 

@@ -8,12 +8,12 @@ namespace dtnn::kernels::cuda {
 
 template <class T>
 void gradient_square_sum_chunks(const GradientSquareSumArguments<T>& a, const Launch& launch) {
-    const T* const diff = a.diff;
-    double* const dst = a.dst;
     reduce_all<1>(
         launch, a.count, reinterpret_cast<Sums<1>*>(a.sums),
-        [=] DTNN_DEVICE(std::int64_t i) { return Sums<1>{{double(diff[i]) * double(diff[i])}}; },
-        [=] DTNN_DEVICE(const Sums<1>& sums) { *dst = sums.of[0]; });
+        [=] DTNN_DEVICE(std::int64_t i) {
+            return Sums<1>{{double(a.diff[i]) * double(a.diff[i])}};
+        },
+        [=] DTNN_DEVICE(const Sums<1>& sums) { *a.dst = sums.of[0]; });
 }
 
 template <class T>
@@ -48,57 +48,46 @@ void gradient_scale_group(const GradientScaleArguments<T>& a, const Launch& laun
 
 template <class T>
 void adapt_loss_scale_each(const AdaptLossScaleArguments<T>& a, const Launch& launch) {
-    const T *const scale = a.scale, *const updates = a.updates, *const factor = a.factor;
-    T *const new_scale = a.new_scale, *const new_updates = a.new_updates;
     const T interval = T(a.growth_interval);
     launch.each(1, [=] DTNN_DEVICE(std::int64_t) {
-        const T old = *scale, done = *updates + 1;
-        if (*factor != *factor) {
-            *new_scale = old / 2 > T(kLeastLossScale) ? old / 2 : T(kLeastLossScale);
-            *new_updates = 0;
+        const T old = *a.scale, done = *a.updates + 1;
+        if (*a.factor != *a.factor) {
+            *a.new_scale = old / 2 > T(kLeastLossScale) ? old / 2 : T(kLeastLossScale);
+            *a.new_updates = 0;
             return;
         }
         const T larger = old * 2 < T(kMostLossScale) ? old * 2 : T(kMostLossScale);
-        *new_scale = done >= interval ? larger : old;
-        *new_updates = done >= interval ? T(0) : done;
+        *a.new_scale = done >= interval ? larger : old;
+        *a.new_updates = done >= interval ? T(0) : done;
     });
 }
 
 template <class T>
 void accumulate_gradient_each(const GradientSumArguments<T>& a, const Launch& launch) {
-    const T *const sum = a.sum, *const diff = a.diff;
-    T* const new_sum = a.new_sum;
     launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) {
-        new_sum[i] = T(double(sum[i]) + double(diff[i]));
+        a.new_sum[i] = T(double(a.sum[i]) + double(a.diff[i]));
     });
 }
 
 template <class T>
 void take_gradient_sum_each(const GradientSumArguments<T>& a, const Launch& launch) {
-    const T *const sum = a.sum, *const diff = a.diff;
-    T *const new_sum = a.new_sum, *const total = a.total;
     launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) {
-        total[i] = T(double(sum[i]) + double(diff[i]));
-        new_sum[i] = T(0);
+        a.total[i] = T(double(a.sum[i]) + double(a.diff[i]));
+        a.new_sum[i] = T(0);
     });
 }
 
 template <class T>
 void weigh_gradient_each(const WeighGradientArguments<T>& a, const Launch& launch) {
-    const T *const diff = a.diff, *const batch_weight = a.batch_weight;
-    T* const dst = a.dst;
     launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) {
-        dst[i] = T(double(*batch_weight) * double(diff[i]));
+        a.dst[i] = T(double(*a.batch_weight) * double(a.diff[i]));
     });
 }
 
 template <class T>
 void moving_average_each(const MovingAverageArguments<T>& a, const Launch& launch) {
-    const double decay = a.decay;
-    const T *const average = a.average, *const weights = a.weights;
-    T* const new_average = a.new_average;
     launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) {
-        new_average[i] = T(decay * double(average[i]) + (1 - decay) * double(weights[i]));
+        a.new_average[i] = T(a.decay * double(a.average[i]) + (1 - a.decay) * double(a.weights[i]));
     });
 }
 

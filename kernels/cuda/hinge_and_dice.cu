@@ -78,37 +78,32 @@ void sum_dice_groups(const Launch& launch, const DiceGroups<T>& groups, Sums<2>*
 template <class T>
 void hinge_rows(const HingeArguments<T>& a, const Launch& launch) {
     const RowLabels<T> labels = row_labels(a);
-    const T* const src = a.src;
-    T* const dst = a.dst;
-    double* const sum = a.sum;
-    const std::int64_t classes = a.classes, samples = a.samples;
-    const double margin = a.margin;
-    const bool over_all = a.over_all;
     auto* const of_row = reinterpret_cast<Sums<1>*>(a.workspace);
     fold_rows<FirstLargest, HingeOthers>(
-        launch, samples, classes,
+        launch, a.samples, a.classes,
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t c) { return labels.term(row, c); },
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t c, const FirstLargest& folded) {
             const std::int64_t label = labels.of(row, folded);
             if (label < 0 || c == label) return HingeOthers::none();
-            const auto mine = double(src[row * classes + label]);
-            const auto other = double(src[row * classes + c]);
-            const double loss = over_all ? above_zero(margin - mine + other) / double(classes) : 0;
+            const auto mine = double(a.src[row * a.classes + label]);
+            const auto other = double(a.src[row * a.classes + c]);
+            const double loss =
+                a.over_all ? above_zero(a.margin - mine + other) / double(a.classes) : 0;
             return HingeOthers{loss, {other}};
         },
         [=] DTNN_DEVICE(std::int64_t row, const FirstLargest& folded, const HingeOthers& others) {
             const std::int64_t label = labels.of(row, folded);
             of_row[row] = Sums<1>{{others.sum}};
-            if (label < 0 || over_all) return;
-            const auto mine = double(src[row * classes + label]);
-            of_row[row] = Sums<1>{{above_zero(margin - mine + others.largest.value)}};
+            if (label < 0 || a.over_all) return;
+            const auto mine = double(a.src[row * a.classes + label]);
+            of_row[row] = Sums<1>{{above_zero(a.margin - mine + others.largest.value)}};
         },
         [=] DTNN_DEVICE(std::int64_t, std::int64_t, const FirstLargest&, const HingeOthers&) {});
-    add_rows<1>(launch, samples, of_row, [=] DTNN_DEVICE(const Sums<1>& total) {
-        if (sum != nullptr) {
-            *sum = total.of[0];
+    add_rows<1>(launch, a.samples, of_row, [=] DTNN_DEVICE(const Sums<1>& total) {
+        if (a.sum != nullptr) {
+            *a.sum = total.of[0];
         } else {
-            *dst = T(total.of[0] / double(samples));
+            *a.dst = T(total.of[0] / double(a.samples));
         }
     });
 }
@@ -116,42 +111,37 @@ void hinge_rows(const HingeArguments<T>& a, const Launch& launch) {
 template <class T>
 void hinge_backward_rows(const HingeArguments<T>& a, const Launch& launch) {
     const RowLabels<T> labels = row_labels(a);
-    const T* const src = a.src;
-    T* const dst = a.dst;
-    const std::int64_t classes = a.classes;
-    const double margin = a.margin;
-    const bool over_all = a.over_all;
-    const double slope = 1 / double(a.samples) / (over_all ? double(classes) : 1.0);
+    const double slope = 1 / double(a.samples) / (a.over_all ? double(a.classes) : 1.0);
     fold_rows<FirstLargest, HingeCounted>(
-        launch, a.samples, classes,
+        launch, a.samples, a.classes,
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t c) { return labels.term(row, c); },
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t c, const FirstLargest& folded) {
             const std::int64_t label = labels.of(row, folded);
             if (label < 0) return HingeCounted::none();
-            const auto mine = double(src[row * classes + label]);
-            const auto other = double(src[row * classes + c]);
+            const auto mine = double(a.src[row * a.classes + label]);
+            const auto other = double(a.src[row * a.classes + c]);
             if (c == label) return HingeCounted{mine, 0, FirstLargest::none()};
-            return HingeCounted{0, over_all && margin - mine + other > 0 ? 1.0 : 0.0,
+            return HingeCounted{0, a.over_all && a.margin - mine + other > 0 ? 1.0 : 0.0,
                                 FirstLargest::of(other, c, label == 0 ? 1 : 0)};
         },
         [=] DTNN_DEVICE(std::int64_t, const FirstLargest&, HingeCounted& counted) {
-            if (over_all) return;
+            if (a.over_all) return;
             const bool counts =
-                counted.largest.place >= 0 && margin - counted.mine + counted.largest.value > 0;
+                counted.largest.place >= 0 && a.margin - counted.mine + counted.largest.value > 0;
             counted.count = counts ? 1 : 0;
         },
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t c, const FirstLargest& folded,
                         const HingeCounted& counted) {
-            const std::int64_t label = labels.of(row, folded), i = row * classes + c;
+            const std::int64_t label = labels.of(row, folded), i = row * a.classes + c;
             double diff = 0;
             if (c == label) {
                 diff = -counted.count * slope;
-            } else if (over_all) {
-                diff = label >= 0 && margin - counted.mine + double(src[i]) > 0 ? slope : 0.0;
+            } else if (a.over_all) {
+                diff = label >= 0 && a.margin - counted.mine + double(a.src[i]) > 0 ? slope : 0.0;
             } else if (c == counted.largest.place) {
                 diff = counted.count * slope;
             }
-            dst[i] = T(diff);
+            a.dst[i] = T(diff);
         });
 }
 
@@ -160,16 +150,14 @@ void dice_columns(const DiceArguments<T>& a, const Launch& launch) {
     const DiceGroups<T> groups = dice_groups(a);
     const std::int64_t count = groups.count();
     auto* const of_group = reinterpret_cast<Sums<1>*>(a.workspace);
-    const double smooth = a.smooth;
-    T* const dst = a.dst;
     sum_dice_groups(launch, groups, reinterpret_cast<Sums<2>*>(of_group + count),
                     [=] DTNN_DEVICE(std::int64_t set, std::int64_t column, const Sums<2>& sums) {
-                        const double all = smooth + sums.of[1];
-                        const double loss = all != 0 ? 1 - (2 * sums.of[0] + smooth) / all : 0;
+                        const double all = a.smooth + sums.of[1];
+                        const double loss = all != 0 ? 1 - (2 * sums.of[0] + a.smooth) / all : 0;
                         of_group[set * groups.columns + column] = Sums<1>{{loss}};
                     });
     add_rows<1>(launch, count, of_group,
-                [=] DTNN_DEVICE(const Sums<1>& total) { *dst = T(total.of[0] / double(count)); });
+                [=] DTNN_DEVICE(const Sums<1>& total) { *a.dst = T(total.of[0] / double(count)); });
 }
 
 template <class T>
@@ -177,8 +165,6 @@ void dice_backward_columns(const DiceArguments<T>& a, const Launch& launch) {
     const DiceGroups<T> groups = dice_groups(a);
     const std::int64_t count = groups.count(), rows = groups.rows, columns = groups.columns;
     auto* const of_group = reinterpret_cast<Sums<2>*>(a.workspace);
-    const double smooth = a.smooth;
-    T* const dst = a.dst;
     sum_dice_groups(launch, groups, of_group + count,
                     [=] DTNN_DEVICE(std::int64_t set, std::int64_t column, const Sums<2>& sums) {
                         of_group[set * columns + column] = sums;
@@ -186,11 +172,11 @@ void dice_backward_columns(const DiceArguments<T>& a, const Launch& launch) {
     launch.each(count * rows, [=] DTNN_DEVICE(std::int64_t i) {
         const std::int64_t column = i % columns, row = i / columns % rows, set = i / columns / rows;
         const Sums<2> sums = of_group[set * columns + column];
-        const double all = smooth + sums.of[1];
-        const double slope = all != 0 ? (2 * sums.of[0] + smooth) / all / all -
+        const double all = a.smooth + sums.of[1];
+        const double slope = all != 0 ? (2 * sums.of[0] + a.smooth) / all / all -
                                             2 * groups.target(set, row, column) / all
                                       : 0;
-        dst[i] = T(slope / double(count));
+        a.dst[i] = T(slope / double(count));
     });
 }
 

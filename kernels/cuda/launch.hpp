@@ -14,7 +14,7 @@
 /// Elements and groups run in any order and at the same time; so do the threads of a group between
 /// two barriers. Nothing survives a barrier but memory. What a launch does is done before the next
 /// one of the same stream begins. Lambdas capture plain values and pointers to device memory, by
-/// value: extract members of arguments into locals before.
+/// value, and so the arguments of a kernel where they have no lists.
 
 #include <cstddef>
 #include <cstdint>

@@ -36,11 +36,8 @@ template <class T>
 void local_response_norm_each(const LocalResponseNormArguments<T>& a, const Launch& launch) {
     const std::int64_t channels = a.src_layout.channels;
     const ResponseWindow<T> window{a.src, channels, a.size, a.k, a.alpha / double(a.size)};
-    const double beta = a.beta;
-    const T* const src = a.src;
-    T* const dst = a.dst;
     launch.each(channels * a.src_layout.pixels(), [=] DTNN_DEVICE(std::int64_t i) {
-        dst[i] = T(double(src[i]) * power<T>(window.at(i), -beta));
+        a.dst[i] = T(double(a.src[i]) * power<T>(window.at(i), -a.beta));
     });
 }
 
@@ -53,14 +50,12 @@ void local_response_norm_backward_each(const LocalResponseNormBackwardArguments<
     const std::int64_t count = channels * a.kept_layout.pixels();
     const ResponseWindow<T> window{a.kept, channels, size, a.k, a.alpha / double(size)};
     const double beta = a.beta, slope = 2 * a.alpha * a.beta / double(size);
-    const T *const src = a.kept, *const diff_dst = a.diff_dst;
-    T* const diff_src = a.diff_src;
     T* const given = reinterpret_cast<T*>(a.workspace);
     launch.each(count, [=] DTNN_DEVICE(std::int64_t i) {
         const double sum = window.at(i);
-        const double own = double(diff_dst[i]) * power<T>(sum, -beta);
-        diff_src[i] = T(own);
-        given[i] = T(own * double(src[i]) / sum);
+        const double own = double(a.diff_dst[i]) * power<T>(sum, -beta);
+        a.diff_src[i] = T(own);
+        given[i] = T(own * double(a.kept[i]) / sum);
     });
     launch.each(count, [=] DTNN_DEVICE(std::int64_t i) {
         // The windows that have this channel: of c - size / 2 <= channel < c - size / 2 + size.
@@ -70,7 +65,7 @@ void local_response_norm_backward_each(const LocalResponseNormBackwardArguments<
         double sum = 0;
         for (std::int64_t j = i - channel + begin; j < i - channel + end; ++j)
             sum += double(given[j]);
-        diff_src[i] = T(double(diff_src[i]) - slope * double(src[i]) * sum);
+        a.diff_src[i] = T(double(a.diff_src[i]) - slope * double(a.kept[i]) * sum);
     });
 }
 

@@ -8,27 +8,23 @@ namespace dtnn::kernels::cuda {
 template <class T>
 void mean_columns(const MeanArguments<T>& a, const Launch& launch) {
     const AxisView view = a.src_view;
-    const T* const src = a.src;
-    T* const dst = a.dst;
     reduce_columns<1>(
         launch, view.outer, view.extent, view.inner, reinterpret_cast<Sums<1>*>(a.workspace),
         [=] DTNN_DEVICE(std::int64_t o, std::int64_t e, std::int64_t i) {
-            return Sums<1>{{double(src[view.at(o, e, i)])}};
+            return Sums<1>{{double(a.src[view.at(o, e, i)])}};
         },
         [=] DTNN_DEVICE(std::int64_t o, std::int64_t i, const Sums<1>& sums) {
-            dst[o * view.inner + i] = T(sums.of[0] / double(view.extent));
+            a.dst[o * view.inner + i] = T(sums.of[0] / double(view.extent));
         });
 }
 
 template <class T>
 void mean_backward_each(const MeanBackwardArguments<T>& a, const Launch& launch) {
     const AxisView view = a.diff_src_view;
-    const T* const diff_dst = a.diff_dst;
-    T* const diff_src = a.diff_src;
     const Divider inner(view.inner), lines(view.inner * view.extent);
     launch.each(view.elements(), [=] DTNN_DEVICE(std::int64_t at) {
         const std::int64_t o = lines.quotient(at), i = at - inner.quotient(at) * view.inner;
-        diff_src[at] = T(double(diff_dst[o * view.inner + i]) / double(view.extent));
+        a.diff_src[at] = T(double(a.diff_dst[o * view.inner + i]) / double(view.extent));
     });
 }
 

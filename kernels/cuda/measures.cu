@@ -43,71 +43,63 @@ void add_label_weights(const Arguments& a, const Launch& launch, const Finish& f
 template <class T>
 void categorical_accuracy_rows(const AccuracyArguments<T>& a, const Launch& launch) {
     auto* const of_row = reinterpret_cast<Sums<1>*>(a.workspace);
-    double* const sum = a.sum;
     predict_rows(a, launch,
                  [=] DTNN_DEVICE(std::int64_t row, std::int64_t label, const FirstLargest& best) {
                      const bool right = best.place == label && best.value == best.value;
                      of_row[row] = Sums<1>{{right ? 1.0 : 0.0}};
                  });
     add_rows<1>(launch, a.samples, of_row,
-                [=] DTNN_DEVICE(const Sums<1>& total) { *sum = total.of[0]; });
+                [=] DTNN_DEVICE(const Sums<1>& total) { *a.sum = total.of[0]; });
 }
 
 template <class T>
 void top_k_accuracy_rows(const TopKAccuracyArguments<T>& a, const Launch& launch) {
     const RowLabels<T> labels = row_labels(a);
-    const T* const src = a.src;
-    const std::int64_t classes = a.classes, k = a.k;
     auto* const of_row = reinterpret_cast<Sums<1>*>(a.workspace);
-    double* const sum = a.sum;
     fold_rows<FirstLargest, Sums<1>>(
-        launch, a.samples, classes,
+        launch, a.samples, a.classes,
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t c) { return labels.term(row, c); },
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t c, const FirstLargest& folded) {
             const std::int64_t label = labels.of(row, folded);
             if (label < 0) return Sums<1>::none();
-            const T mine = src[row * classes + label], other = src[row * classes + c];
+            const T mine = a.src[row * a.classes + label], other = a.src[row * a.classes + c];
             return Sums<1>{{other > mine || (other == mine && c < label) ? 1.0 : 0.0}};
         },
         [=] DTNN_DEVICE(std::int64_t row, const FirstLargest& folded, const Sums<1>& before) {
             const std::int64_t label = labels.of(row, folded);
-            const T mine = label < 0 ? T(0) : src[row * classes + label];
-            const bool right = label >= 0 && mine == mine && before.of[0] < double(k);
+            const T mine = label < 0 ? T(0) : a.src[row * a.classes + label];
+            const bool right = label >= 0 && mine == mine && before.of[0] < double(a.k);
             of_row[row] = Sums<1>{{right ? 1.0 : 0.0}};
         },
         [=] DTNN_DEVICE(std::int64_t, std::int64_t, const FirstLargest&, const Sums<1>&) {});
     add_rows<1>(launch, a.samples, of_row,
-                [=] DTNN_DEVICE(const Sums<1>& total) { *sum = total.of[0]; });
+                [=] DTNN_DEVICE(const Sums<1>& total) { *a.sum = total.of[0]; });
 }
 
 template <class T>
 void class_pairs_rows(const ClassPairsArguments<T>& a, const Launch& launch) {
-    std::int32_t* const pairs = a.pairs;
     predict_rows(a, launch,
                  [=] DTNN_DEVICE(std::int64_t row, std::int64_t label, const FirstLargest& best) {
-                     pairs[2 * row] = std::int32_t(label);
-                     pairs[2 * row + 1] = std::int32_t(best.place);
+                     a.pairs[2 * row] = std::int32_t(label);
+                     a.pairs[2 * row + 1] = std::int32_t(best.place);
                  });
 }
 
 template <class T>
 void label_counts_columns(const LabelCountsArguments<T>& a, const Launch& launch) {
-    const T *const src = a.src, *const targets = a.targets;
     const T threshold = T(a.threshold);
-    const std::int64_t classes = a.classes;
-    std::int64_t* const counts = a.counts;
     // Whole numbers: double is exact.
     reduce_columns<4>(
-        launch, 1, a.samples, classes, reinterpret_cast<Sums<4>*>(a.workspace),
+        launch, 1, a.samples, a.classes, reinterpret_cast<Sums<4>*>(a.workspace),
         [=] DTNN_DEVICE(std::int64_t, std::int64_t row, std::int64_t c) {
-            const std::int64_t i = row * classes + c;
-            const bool predicted = src[i] > threshold, wanted = targets[i] > T(0.5);
+            const std::int64_t i = row * a.classes + c;
+            const bool predicted = a.src[i] > threshold, wanted = a.targets[i] > T(0.5);
             return Sums<4>{{!wanted && !predicted ? 1.0 : 0.0, !wanted && predicted ? 1.0 : 0.0,
                             wanted && !predicted ? 1.0 : 0.0, wanted && predicted ? 1.0 : 0.0}};
         },
         [=] DTNN_DEVICE(std::int64_t, std::int64_t c, const Sums<4>& sums) {
             for (int n = 0; n < 4; ++n)
-                counts[4 * c + n] = std::int64_t(sums.of[n]);
+                a.counts[4 * c + n] = std::int64_t(sums.of[n]);
         });
 }
 
@@ -129,11 +121,8 @@ void label_share_chunks(const LabelShareArguments<T>& a, const Launch& launch) {
 
 template <class T>
 void one_hot_each(const OneHotArguments<T>& a, const Launch& launch) {
-    const std::int32_t* const labels = a.labels;
-    T* const dst = a.dst;
-    const std::int64_t classes = a.classes;
-    launch.each(a.samples * classes, [=] DTNN_DEVICE(std::int64_t i) {
-        dst[i] = i % classes == labels[i / classes] ? T(1) : T(0);
+    launch.each(a.samples * a.classes, [=] DTNN_DEVICE(std::int64_t i) {
+        a.dst[i] = i % a.classes == a.labels[i / a.classes] ? T(1) : T(0);
     });
 }
 

@@ -1,5 +1,4 @@
 #include <cmath>
-#include <type_traits>
 
 #include "kernels/arguments/norm.hpp"
 #include "kernels/cuda/kernel.hpp"
@@ -54,34 +53,23 @@ DTNN_DEVICE inline Sums<2> normal_of(const Sums<2>& sums, double origin, double 
     return {{origin + offset, 1 / std::sqrt((variance < 0 ? 0 : variance) + epsilon)}};
 }
 
-/// The pointers of forward, beside its shape.
+/// `normal`: mean and inverse deviation.
 template <class T>
-struct NormForward {
-    const T *src, *gamma, *beta;
-    T *dst, *mean, *inverse_deviation;
-    double epsilon;
-
-    /// `normal`: mean and inverse deviation.
-    DTNN_DEVICE void write(std::int64_t i, std::int64_t place, const Sums<2>& normal) const {
-        const double scale = gamma != nullptr ? double(gamma[place]) : 1.0;
-        const double shift = beta != nullptr ? double(beta[place]) : 0.0;
-        dst[i] = T((double(src[i]) - normal.of[0]) * normal.of[1] * scale + shift);
-    }
-    DTNN_DEVICE void keep(std::int64_t set, const Sums<2>& normal) const {
-        if (mean == nullptr) return;
-        mean[set] = T(normal.of[0]);
-        inverse_deviation[set] = T(normal.of[1]);
-    }
-};
-
-template <class Arguments>
-auto norm_forward(const Arguments& a) {
-    using T = std::remove_pointer_t<decltype(a.dst)>;
-    return NormForward<T>{a.src, a.gamma, a.beta, a.dst, a.mean, a.inverse_deviation, a.epsilon};
+DTNN_DEVICE void write(const NormArguments<T>& a, std::int64_t i, std::int64_t place,
+                       const Sums<2>& normal) {
+    const double scale = a.gamma != nullptr ? double(a.gamma[place]) : 1.0;
+    const double shift = a.beta != nullptr ? double(a.beta[place]) : 0.0;
+    a.dst[i] = T((double(a.src[i]) - normal.of[0]) * normal.of[1] * scale + shift);
+}
+template <class T>
+DTNN_DEVICE void keep(const NormArguments<T>& a, std::int64_t set, const Sums<2>& normal) {
+    if (a.mean == nullptr) return;
+    a.mean[set] = T(normal.of[0]);
+    a.inverse_deviation[set] = T(normal.of[1]);
 }
 
 template <class T>
-void normalise_lines(const Launch& launch, const NormForward<T>& of, const AxisView& lines) {
+void normalise_lines(const Launch& launch, const NormArguments<T>& of, const AxisView& lines) {
     sum_rows<2>(
         launch, lines.lines(), lines.extent,
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t k) {
@@ -93,15 +81,15 @@ void normalise_lines(const Launch& launch, const NormForward<T>& of, const AxisV
         [=] DTNN_DEVICE(std::int64_t row, Sums<2> & sums) {
             sums = normal_of(sums, double(of.src[lines.begin_of(row)]), double(lines.extent),
                              of.epsilon);
-            of.keep(row, sums);
+            keep(of, row, sums);
         },
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t k, const Sums<2>& normal) {
-            of.write(lines.begin_of(row) + k * lines.stride, k, normal);
+            write(of, lines.begin_of(row) + k * lines.stride, k, normal);
         });
 }
 
 template <class T>
-void normalise_groups(const Launch& launch, const NormForward<T>& of, const GroupedSamples& shape,
+void normalise_groups(const Launch& launch, const NormArguments<T>& of, const GroupedSamples& shape,
                       std::byte* workspace) {
     auto* const of_channel = reinterpret_cast<Sums<2>*>(workspace);
     Sums<2>* const of_group = of_channel + shape.samples * shape.channels;
@@ -126,86 +114,79 @@ void normalise_groups(const Launch& launch, const NormForward<T>& of, const Grou
             const std::int64_t n = group / groups, c = group % groups * each;
             const double origin = double(of.src[shape.place(n, 0, c)]);
             of_group[group] = normal_of(sums, origin, together, of.epsilon);
-            of.keep(group, of_group[group]);
+            keep(of, group, of_group[group]);
         },
         [=] DTNN_DEVICE(std::int64_t, std::int64_t, const Sums<2>&) {});
     launch.each(shape.elements(), [=] DTNN_DEVICE(std::int64_t i) {
         const std::int64_t n = i / (shape.pixels * shape.channels), c = i % shape.channels;
-        of.write(i, shape.gamma_place(i), of_group[shape.group_of(n, c)]);
+        write(of, i, shape.gamma_place(i), of_group[shape.group_of(n, c)]);
     });
 }
 
-/// The pointers of backward, beside its shape.
 template <class T>
-struct NormBackward {
-    const T *src, *diff_dst, *mean, *inverse_deviation, *gamma;
-    T *diff_src, *diff_gamma, *diff_beta;
-
-    DTNN_DEVICE double normalised(std::int64_t i, std::int64_t set) const {
-        return (double(src[i]) - double(mean[set])) * double(inverse_deviation[set]);
-    }
-    DTNN_DEVICE double gradient(std::int64_t i, std::int64_t place) const {
-        return (gamma != nullptr ? double(gamma[place]) : 1.0) * double(diff_dst[i]);
-    }
-    /// diff_dst and its product with xhat: the terms of gamma's and beta's gradients.
-    DTNN_DEVICE Sums<2> own_terms(std::int64_t i, std::int64_t set) const {
-        return {{double(diff_dst[i]), double(diff_dst[i]) * normalised(i, set)}};
-    }
-    DTNN_DEVICE Sums<2> terms(std::int64_t i, std::int64_t place, std::int64_t set) const {
-        const double g = gradient(i, place);
-        return {{g, g * normalised(i, set)}};
-    }
-    DTNN_DEVICE void keep(std::int64_t place, const Sums<2>& sums) const {
-        diff_beta[place] = T(sums.of[0]);
-        diff_gamma[place] = T(sums.of[1]);
-    }
-    /// `means`: of the terms over the set.
-    DTNN_DEVICE void write(std::int64_t i, std::int64_t place, std::int64_t set,
-                           const Sums<2>& means) const {
-        const double value = gradient(i, place) - means.of[0] - normalised(i, set) * means.of[1];
-        diff_src[i] = T(double(inverse_deviation[set]) * value);
-    }
-};
-
-template <class Arguments>
-auto norm_backward(const Arguments& a) {
-    using T = std::remove_pointer_t<decltype(a.diff_src)>;
-    return NormBackward<T>{a.src,   a.diff_dst, a.mean,       a.inverse_deviation,
-                           a.gamma, a.diff_src, a.diff_gamma, a.diff_beta};
+DTNN_DEVICE double normalised(const NormBackwardArguments<T>& a, std::int64_t i, std::int64_t set) {
+    return (double(a.src[i]) - double(a.mean[set])) * double(a.inverse_deviation[set]);
+}
+template <class T>
+DTNN_DEVICE double gradient(const NormBackwardArguments<T>& a, std::int64_t i, std::int64_t place) {
+    return (a.gamma != nullptr ? double(a.gamma[place]) : 1.0) * double(a.diff_dst[i]);
+}
+/// diff_dst and its product with xhat: the terms of gamma's and beta's gradients.
+template <class T>
+DTNN_DEVICE Sums<2> own_terms(const NormBackwardArguments<T>& a, std::int64_t i, std::int64_t set) {
+    return {{double(a.diff_dst[i]), double(a.diff_dst[i]) * normalised(a, i, set)}};
+}
+template <class T>
+DTNN_DEVICE Sums<2> terms(const NormBackwardArguments<T>& a, std::int64_t i, std::int64_t place,
+                          std::int64_t set) {
+    const double g = gradient(a, i, place);
+    return {{g, g * normalised(a, i, set)}};
+}
+template <class T>
+DTNN_DEVICE void keep(const NormBackwardArguments<T>& a, std::int64_t place, const Sums<2>& sums) {
+    a.diff_beta[place] = T(sums.of[0]);
+    a.diff_gamma[place] = T(sums.of[1]);
+}
+/// `means`: of the terms over the set.
+template <class T>
+DTNN_DEVICE void write(const NormBackwardArguments<T>& a, std::int64_t i, std::int64_t place,
+                       std::int64_t set, const Sums<2>& means) {
+    const double value = gradient(a, i, place) - means.of[0] - normalised(a, i, set) * means.of[1];
+    a.diff_src[i] = T(double(a.inverse_deviation[set]) * value);
 }
 
 /// The gradients of the gammas and betas that the lines share, each its own.
 template <class T>
-void gamma_gradients_of_lines(const Launch& launch, const NormBackward<T>& of,
+void gamma_gradients_of_lines(const Launch& launch, const NormBackwardArguments<T>& of,
                               const AxisView& lines, Sums<2>* of_chunks) {
     reduce_columns<2>(
         launch, 1, lines.lines(), lines.extent, of_chunks,
         [=] DTNN_DEVICE(std::int64_t, std::int64_t row, std::int64_t k) {
-            return of.own_terms(lines.begin_of(row) + k * lines.stride, row);
+            return own_terms(of, lines.begin_of(row) + k * lines.stride, row);
         },
-        [=] DTNN_DEVICE(std::int64_t, std::int64_t k, const Sums<2>& sums) { of.keep(k, sums); });
+        [=] DTNN_DEVICE(std::int64_t, std::int64_t k, const Sums<2>& sums) { keep(of, k, sums); });
 }
 
 template <class T>
-void source_gradients_of_lines(const Launch& launch, const NormBackward<T>& of,
+void source_gradients_of_lines(const Launch& launch, const NormBackwardArguments<T>& of,
                                const AxisView& lines) {
     sum_rows<2>(
         launch, lines.lines(), lines.extent,
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t k) {
-            return of.terms(lines.begin_of(row) + k * lines.stride, k, row);
+            return terms(of, lines.begin_of(row) + k * lines.stride, k, row);
         },
         [=] DTNN_DEVICE(std::int64_t, Sums<2> & sums) {
             const auto count = double(lines.extent);
             sums = Sums<2>{{sums.of[0] / count, sums.of[1] / count}};
         },
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t k, const Sums<2>& means) {
-            of.write(lines.begin_of(row) + k * lines.stride, k, row, means);
+            write(of, lines.begin_of(row) + k * lines.stride, k, row, means);
         });
 }
 
 /// diff_src; and the gradients of gammas and betas that are one number for each channel.
 template <class T>
-void gradients_of_groups(const Launch& launch, const NormBackward<T>& of,
+void gradients_of_groups(const Launch& launch, const NormBackwardArguments<T>& of,
                          const GroupedSamples& shape, std::byte* workspace) {
     auto* const of_channel = reinterpret_cast<Sums<2>*>(workspace);
     Sums<2>* const of_group = of_channel + shape.samples * shape.channels;
@@ -217,7 +198,7 @@ void gradients_of_groups(const Launch& launch, const NormBackward<T>& of,
         launch, shape.samples, shape.pixels, channels, of_chunks,
         [=] DTNN_DEVICE(std::int64_t n, std::int64_t pixel, std::int64_t c) {
             const std::int64_t i = shape.place(n, pixel, c), group = shape.group_of(n, c);
-            return by_channel ? of.own_terms(i, group) : of.terms(i, shape.gamma_place(i), group);
+            return by_channel ? own_terms(of, i, group) : terms(of, i, shape.gamma_place(i), group);
         },
         [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, const Sums<2>& sums) {
             of_channel[n * channels + c] = sums;
@@ -229,7 +210,7 @@ void gradients_of_groups(const Launch& launch, const NormBackward<T>& of,
                 return of_channel[n * channels + c];
             },
             [=] DTNN_DEVICE(std::int64_t, std::int64_t c, const Sums<2>& sums) {
-                of.keep(c, sums);
+                keep(of, c, sums);
             });
     }
     sum_rows<2>(
@@ -246,7 +227,7 @@ void gradients_of_groups(const Launch& launch, const NormBackward<T>& of,
     launch.each(shape.elements(), [=] DTNN_DEVICE(std::int64_t i) {
         const std::int64_t n = i / (shape.pixels * channels), c = i % channels;
         const std::int64_t group = shape.group_of(n, c);
-        of.write(i, shape.gamma_place(i), group, of_group[group]);
+        write(of, i, shape.gamma_place(i), group, of_group[group]);
     });
 }
 
@@ -255,34 +236,32 @@ void gradients_of_groups(const Launch& launch, const NormBackward<T>& of,
 template <class T>
 void layer_norm_rows(const LayerNormArguments<T>& a, const Launch& launch) {
     if (too_long(a.src_layout)) {
-        normalise_groups(launch, norm_forward(a), long_lines(a), a.workspace);
+        normalise_groups(launch, a, long_lines(a), a.workspace);
     } else {
-        normalise_lines(launch, norm_forward(a), a.src_layout);
+        normalise_lines(launch, a, a.src_layout);
     }
 }
 
 // gamma's gradient reads all of diff_dst before diff_src is written, which may lie on it.
 template <class T>
 void layer_norm_backward_rows(const LayerNormBackwardArguments<T>& a, const Launch& launch) {
-    const NormBackward<T> of = norm_backward(a);
     if (a.gamma != nullptr)
-        gamma_gradients_of_lines(launch, of, a.src_layout, reinterpret_cast<Sums<2>*>(a.workspace));
+        gamma_gradients_of_lines(launch, a, a.src_layout, reinterpret_cast<Sums<2>*>(a.workspace));
     if (too_long(a.src_layout)) {
-        gradients_of_groups(launch, of, long_lines(a), a.workspace);
+        gradients_of_groups(launch, a, long_lines(a), a.workspace);
     } else {
-        source_gradients_of_lines(launch, of, a.src_layout);
+        source_gradients_of_lines(launch, a, a.src_layout);
     }
 }
 
 template <class T>
 void group_norm_columns(const GroupNormArguments<T>& a, const Launch& launch) {
-    normalise_groups(launch, norm_forward(a), grouped_samples(a.src_layout, a.groups), a.workspace);
+    normalise_groups(launch, a, grouped_samples(a.src_layout, a.groups), a.workspace);
 }
 
 template <class T>
 void group_norm_backward_columns(const GroupNormBackwardArguments<T>& a, const Launch& launch) {
-    gradients_of_groups(launch, norm_backward(a), grouped_samples(a.src_layout, a.groups),
-                        a.workspace);
+    gradients_of_groups(launch, a, grouped_samples(a.src_layout, a.groups), a.workspace);
 }
 
 DTNN_CUDA_KERNEL(layer_norm_rows, LayerNormArguments)

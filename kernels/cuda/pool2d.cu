@@ -74,20 +74,18 @@ void average_backward(const AvgPool2dBackwardArguments<T>& a, const Launch& laun
     const ImageLayout from = a.diff_dst_layout, to = a.diff_src_layout;
     const PoolBackAxis rows{pool_rows(a.window, to), from.height};
     const PoolBackAxis columns{pool_columns(a.window, to), from.width};
-    const std::int64_t divisor = a.divisor;
-    const T* const diff_dst = a.diff_dst;
-    T* const diff_src = a.diff_src;
     over_windows<double>(
         launch, to, rows, columns,
         [=] DTNN_DEVICE(double& sum, const WindowCell& at) {
             if (rows.number(at.y, at.h) < 0 || columns.number(at.x, at.w) < 0) return;
             const std::int64_t cells =
-                divisor > 0 ? divisor : rows.forward.inside(at.h) * columns.forward.inside(at.w);
-            sum += double(Wide<T>(diff_dst[from.at(at.n, at.c, at.h, at.w)]) / Wide<T>(cells));
+                a.divisor > 0 ? a.divisor
+                              : rows.forward.inside(at.h) * columns.forward.inside(at.w);
+            sum += double(Wide<T>(a.diff_dst[from.at(at.n, at.c, at.h, at.w)]) / Wide<T>(cells));
         },
         [=] DTNN_DEVICE(double& sum, const double& more) { sum += more; },
         [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x,
-                        const double& sum) { diff_src[to.at(n, c, y, x)] = T(sum); });
+                        const double& sum) { a.diff_src[to.at(n, c, y, x)] = T(sum); });
 }
 
 }  // namespace
@@ -96,22 +94,19 @@ template <class T>
 void max_pool2d_windows(const MaxPool2dArguments<T>& a, const Launch& launch) {
     const ImageLayout from = a.src_layout, to = a.dst_layout, of_indices = a.indices_layout;
     const PoolAxis rows = pool_rows(a.window, from), columns = pool_columns(a.window, from);
-    const T* const src = a.src;
-    T* const dst = a.dst;
-    std::uint8_t* const indices = a.indices;
     over_windows<Largest<T>>(
         launch, to, rows, columns,
         [=] DTNN_DEVICE(Largest<T> & best, const WindowCell& at) {
-            best.take(src[from.at(at.n, at.c, at.h, at.w)], at.i * columns.kernel + at.j + 1);
+            best.take(a.src[from.at(at.n, at.c, at.h, at.w)], at.i * columns.kernel + at.j + 1);
         },
         [=] DTNN_DEVICE(Largest<T> & best, const Largest<T>& other) {
             best.take(other.value, other.found);
         },
         [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x,
                         const Largest<T>& best) {
-            dst[to.at(n, c, y, x)] = best.value;
-            if (indices != nullptr)
-                indices[of_indices.at(n, c, y, x)] =
+            a.dst[to.at(n, c, y, x)] = best.value;
+            if (a.indices != nullptr)
+                a.indices[of_indices.at(n, c, y, x)] =
                     best.found == 0 ? kNoCell : std::uint8_t(best.found - 1);
         });
 }
@@ -122,41 +117,37 @@ void max_pool2d_backward_windows(const MaxPool2dBackwardArguments<T>& a, const L
     const ImageLayout of_indices = a.indices_layout, of_y = a.y_layout;
     const PoolBackAxis rows{pool_rows(a.window, to), from.height};
     const PoolBackAxis columns{pool_columns(a.window, to), from.width};
-    const T *const diff_dst = a.diff_dst, *const y = a.y;
-    const std::uint8_t* const indices = a.indices;
-    T* const diff_src = a.diff_src;
+    const T* const y = a.y;
     over_windows<double>(
         launch, to, rows, columns,
         [=] DTNN_DEVICE(double& sum, const WindowCell& at) {
             const std::int64_t i = rows.number(at.y, at.h), j = columns.number(at.x, at.w);
             if (i < 0 || j < 0) return;
-            if (indices[of_indices.at(at.n, at.c, at.h, at.w)] != i * columns.forward.kernel + j)
+            if (a.indices[of_indices.at(at.n, at.c, at.h, at.w)] != i * columns.forward.kernel + j)
                 return;
             if (y != nullptr && !(y[of_y.at(at.n, at.c, at.h, at.w)] > 0)) return;
-            sum += double(diff_dst[from.at(at.n, at.c, at.h, at.w)]);
+            sum += double(a.diff_dst[from.at(at.n, at.c, at.h, at.w)]);
         },
         [=] DTNN_DEVICE(double& sum, const double& more) { sum += more; },
         [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w,
-                        const double& sum) { diff_src[to.at(n, c, h, w)] = T(sum); });
+                        const double& sum) { a.diff_src[to.at(n, c, h, w)] = T(sum); });
 }
 
 template <class T>
 void avg_pool2d_windows(const AvgPool2dArguments<T>& a, const Launch& launch) {
     const ImageLayout from = a.src_layout, to = a.dst_layout;
     const PoolAxis rows = pool_rows(a.window, from), columns = pool_columns(a.window, from);
-    const std::int64_t divisor = a.divisor;
-    const T* const src = a.src;
-    T* const dst = a.dst;
     over_windows<double>(
         launch, to, rows, columns,
         [=] DTNN_DEVICE(double& sum, const WindowCell& at) {
-            sum += double(src[from.at(at.n, at.c, at.h, at.w)]);
+            sum += double(a.src[from.at(at.n, at.c, at.h, at.w)]);
         },
         [=] DTNN_DEVICE(double& sum, const double& more) { sum += more; },
         [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x,
                         const double& sum) {
-            const std::int64_t cells = divisor > 0 ? divisor : rows.inside(y) * columns.inside(x);
-            dst[to.at(n, c, y, x)] = T(cells == 0 ? 0 : sum / double(cells));
+            const std::int64_t cells =
+                a.divisor > 0 ? a.divisor : rows.inside(y) * columns.inside(x);
+            a.dst[to.at(n, c, y, x)] = T(cells == 0 ? 0 : sum / double(cells));
         });
 }
 
@@ -170,16 +161,14 @@ void global_avg_pool2d_columns(const AvgPool2dArguments<T>& a, const Launch& lau
     const ImageLayout from = a.src_layout, to = a.dst_layout;
     const std::int64_t pixels = from.height * from.width;
     const Divider width(from.width);
-    const T* const src = a.src;
-    T* const dst = a.dst;
     reduce_columns<1>(
         launch, from.batch, pixels, from.channels, reinterpret_cast<Sums<1>*>(a.workspace),
         [=] DTNN_DEVICE(std::int64_t n, std::int64_t pixel, std::int64_t c) {
             const std::int64_t row = width.quotient(pixel);
-            return Sums<1>{{double(src[from.at(n, c, row, pixel - row * width.by())])}};
+            return Sums<1>{{double(a.src[from.at(n, c, row, pixel - row * width.by())])}};
         },
         [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, const Sums<1>& sums) {
-            dst[to.at(n, c, 0, 0)] = T(sums.of[0] / double(pixels));
+            a.dst[to.at(n, c, 0, 0)] = T(sums.of[0] / double(pixels));
         });
 }
 

@@ -5,16 +5,12 @@ namespace dtnn::kernels::cuda {
 
 template <class T>
 void cast_narrow_each(const CastNarrowArguments<T>& a, const Launch& launch) {
-    const Wide<T>* const src = a.src;
-    T* const dst = a.dst;
-    launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) { dst[i] = T(src[i]); });
+    launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) { a.dst[i] = T(a.src[i]); });
 }
 
 template <class T>
 void cast_wide_each(const CastWideArguments<T>& a, const Launch& launch) {
-    const T* const src = a.src;
-    Wide<T>* const dst = a.dst;
-    launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) { dst[i] = Wide<T>(src[i]); });
+    launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) { a.dst[i] = Wide<T>(a.src[i]); });
 }
 
 DTNN_CUDA_KERNEL_OF_VALUES(cast_narrow_each, CastNarrowArguments)

@@ -14,16 +14,14 @@ template <class T, class Prepare, class Value>
 void of_exponentials(const SoftmaxArguments<T>& a, const Launch& launch, const Prepare& prepare,
                      const Value& value) {
     const AxisView view = a.src_view;
-    const T* const src = a.src;
-    T* const dst = a.dst;
     fold_rows<Largest, Sums<1>>(
         launch, view.lines(), view.extent,
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t c) {
-            return Largest{double(src[view.begin_of(row) + c * view.stride])};
+            return Largest{double(a.src[view.begin_of(row) + c * view.stride])};
         },
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t c, const Largest& largest) {
             return Sums<1>{
-                {std::exp(double(src[view.begin_of(row) + c * view.stride]) - largest.value)}};
+                {std::exp(double(a.src[view.begin_of(row) + c * view.stride]) - largest.value)}};
         },
         [=] DTNN_DEVICE(std::int64_t, const Largest&, Sums<1>& sum) {
             sum.of[0] = prepare(sum.of[0]);
@@ -31,7 +29,7 @@ void of_exponentials(const SoftmaxArguments<T>& a, const Launch& launch, const P
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t c, const Largest& largest,
                         const Sums<1>& sum) {
             const std::int64_t i = view.begin_of(row) + c * view.stride;
-            dst[i] = T(value(double(src[i]) - largest.value, sum.of[0]));
+            a.dst[i] = T(value(double(a.src[i]) - largest.value, sum.of[0]));
         });
 }
 
@@ -54,35 +52,31 @@ void log_softmax_rows(const SoftmaxArguments<T>& a, const Launch& launch) {
 template <class T>
 void softmax_backward_rows(const SoftmaxBackwardArguments<T>& a, const Launch& launch) {
     const AxisView view = a.kept_view;
-    const T *const kept = a.kept, *const diff_dst = a.diff_dst;
-    T* const diff_src = a.diff_src;
     sum_rows<1>(
         launch, view.lines(), view.extent,
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t c) {
             const std::int64_t i = view.begin_of(row) + c * view.stride;
-            return Sums<1>{{double(kept[i]) * double(diff_dst[i])}};
+            return Sums<1>{{double(a.kept[i]) * double(a.diff_dst[i])}};
         },
         [=] DTNN_DEVICE(std::int64_t, Sums<1>&) {},
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t c, const Sums<1>& dot) {
             const std::int64_t i = view.begin_of(row) + c * view.stride;
-            diff_src[i] = T(double(kept[i]) * (double(diff_dst[i]) - dot.of[0]));
+            a.diff_src[i] = T(double(a.kept[i]) * (double(a.diff_dst[i]) - dot.of[0]));
         });
 }
 
 template <class T>
 void log_softmax_backward_rows(const SoftmaxBackwardArguments<T>& a, const Launch& launch) {
     const AxisView view = a.kept_view;
-    const T *const kept = a.kept, *const diff_dst = a.diff_dst;
-    T* const diff_src = a.diff_src;
     sum_rows<1>(
         launch, view.lines(), view.extent,
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t c) {
-            return Sums<1>{{double(diff_dst[view.begin_of(row) + c * view.stride])}};
+            return Sums<1>{{double(a.diff_dst[view.begin_of(row) + c * view.stride])}};
         },
         [=] DTNN_DEVICE(std::int64_t, Sums<1>&) {},
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t c, const Sums<1>& sum) {
             const std::int64_t i = view.begin_of(row) + c * view.stride;
-            diff_src[i] = T(double(diff_dst[i]) - std::exp(double(kept[i])) * sum.of[0]);
+            a.diff_src[i] = T(double(a.diff_dst[i]) - std::exp(double(a.kept[i])) * sum.of[0]);
         });
 }
 
