@@ -16,8 +16,7 @@ namespace dtnn::kernels {
 namespace reference {
 #define KERNEL(op, name, Arguments, dtypes, needs, refuses, slower, workspace)
 #define REFERENCE(op, Arguments, operands) \
-    template <class T>                     \
-    void op##_reference(const Arguments<T>& arguments, ThreadTeam& team);
+    DTNN_DECLARE_KERNEL(op##_reference, Arguments, ThreadTeam)
 #include "kernels/catalogue.def"
 #undef KERNEL
 #undef REFERENCE
@@ -25,8 +24,7 @@ namespace reference {
 
 #define REFERENCE(op, Arguments, operands)
 #define KERNEL(op, name, Arguments, dtypes, needs, refuses, slower, workspace) \
-    template <class T>                                                         \
-    void op##_##name(const Arguments<T>& arguments, ThreadTeam& team);
+    DTNN_DECLARE_KERNEL(op##_##name, Arguments, ThreadTeam)
 #define DTNN_VECTOR_FUNCTIONS \
     template <class T>        \
     const void* const* vector_functions();
@@ -88,9 +86,9 @@ struct Entry {
     Binder f32, f64;
 };
 
-#define DTNN_BINDER(function, Arguments, T)                                          \
-    &bind_function<Arguments<T>, DTNN_BASELINE(function<T>), DTNN_AVX2(function<T>), \
-                   DTNN_AVX512(function<T>)>
+#define DTNN_BINDER(function, Arguments, T)                                    \
+    &bind_function<Arguments<T>, DTNN_BASELINE(function), DTNN_AVX2(function), \
+                   DTNN_AVX512(function)>
 #define DTNN_ENTRY_both(function, Arguments) \
     { DTNN_BINDER(function, Arguments, float), DTNN_BINDER(function, Arguments, double) }
 #define DTNN_ENTRY_both_by_blis(function, Arguments) DTNN_ENTRY_both(function, Arguments)
@@ -98,12 +96,11 @@ struct Entry {
     { DTNN_BINDER(function, Arguments, float), nullptr }
 #define DTNN_ENTRY_f32_transformed(function, Arguments) DTNN_ENTRY_f32_only(function, Arguments)
 // These kernels have instructions of their own in the sets above avx512.
-#define DTNN_ENTRY_f32_rounded(function, Arguments)                                   \
-    {                                                                                 \
-        &bind_function<Arguments<float>, DTNN_BASELINE(function<float>),              \
-                       DTNN_AVX2(function<float>), DTNN_AVX512(function<float>),      \
-                       DTNN_AVX512_BF16(function<float>), DTNN_AMX(function<float>)>, \
-            nullptr                                                                   \
+#define DTNN_ENTRY_f32_rounded(function, Arguments)                                            \
+    {                                                                                          \
+        &bind_function<Arguments<float>, DTNN_BASELINE(function), DTNN_AVX2(function),         \
+                       DTNN_AVX512(function), DTNN_AVX512_BF16(function), DTNN_AMX(function)>, \
+            nullptr                                                                            \
     }
 #define DTNN_ENTRY_f64_only(function, Arguments) \
     { nullptr, DTNN_BINDER(function, Arguments, double) }
@@ -112,11 +109,11 @@ struct Entry {
 constexpr Entry kEntries[] = {
 #define KERNEL(op, name, Arguments, dtypes, needs, refuses, slower, workspace) \
     DTNN_ENTRY_##dtypes(op##_##name, Arguments),
-#define REFERENCE(op, Arguments, operands)                                                 \
-    {&bind_function<Arguments<float>, &reference::op##_reference<float>,                   \
-                    &reference::op##_reference<float>, &reference::op##_reference<float>>, \
-     &bind_function<Arguments<double>, &reference::op##_reference<double>,                 \
-                    &reference::op##_reference<double>, &reference::op##_reference<double>>},
+#define REFERENCE(op, Arguments, operands)                                                     \
+    {&bind_function<Arguments<float>, &reference::op##_reference, &reference::op##_reference,  \
+                    &reference::op##_reference>,                                               \
+     &bind_function<Arguments<double>, &reference::op##_reference, &reference::op##_reference, \
+                    &reference::op##_reference>},
 #include "kernels/catalogue.def"
 #undef KERNEL
 #undef REFERENCE

@@ -12,6 +12,30 @@
 #include "kernels/operands.hpp"
 #include "kernels/reduced.hpp"
 
+/// The beginning of a kernel's definition, whose body follows in braces: `function` for each type
+/// of numbers T that `instances` lists. `a` are its arguments, `with` what it computes with.
+#define DTNN_DEFINE_KERNEL(function, Arguments, With, with, instances) \
+    template <class T>                                                 \
+    static void function##_of(const Arguments<T>& a, With& with);      \
+    instances(function, Arguments, With) template <class T>            \
+    static void function##_of([[maybe_unused]] const Arguments<T>& a, [[maybe_unused]] With& with)
+#define DTNN_INSTANCE(function, Arguments, With, T)    \
+    void function(const Arguments<T>& a, With& with) { \
+        function##_of<T>(a, with);                     \
+    }
+#define DTNN_OF_FLOAT(function, Arguments, With) DTNN_INSTANCE(function, Arguments, With, float)
+#define DTNN_OF_FLOATS(function, Arguments, With)   \
+    DTNN_INSTANCE(function, Arguments, With, float) \
+    DTNN_INSTANCE(function, Arguments, With, double)
+#define DTNN_OF_VALUES(function, Arguments, With)      \
+    DTNN_OF_FLOATS(function, Arguments, With)          \
+    DTNN_INSTANCE(function, Arguments, With, BFloat16) \
+    DTNN_INSTANCE(function, Arguments, With, Float16)
+/// Their declaration, for both types of the host.
+#define DTNN_DECLARE_KERNEL(function, Arguments, With)    \
+    void function(const Arguments<float>& a, With& with); \
+    void function(const Arguments<double>& a, With& with);
+
 /// In the family's .cpp, at its end.
 #define DTNN_ARGUMENTS_OF_VALUES(Arguments) \
     template struct Arguments<float>;       \

@@ -51,11 +51,11 @@ struct LayerNormArguments : NormArguments<T> {
     AxisView src_layout, dst_layout;
     std::int64_t channels = 1;  ///< divides the extent of a line: how long ones are cut
 
-    explicit LayerNormArguments(const Operands& o) : NormArguments<T>(o) {
-        const AxisRange axes = normalised_axes(o.problem);
-        const TensorType& source = *o.source("src").type();
+    explicit LayerNormArguments(const Operands& operands) : NormArguments<T>(operands) {
+        const AxisRange axes = normalised_axes(operands.problem);
+        const TensorType& source = *operands.source("src").type();
         std::tie(src_layout, dst_layout) =
-            std::tuple_cat(views_of(axes, source, *o.result("dst").type()));
+            std::tuple_cat(views_of(axes, source, *operands.result("dst").type()));
         channels = source.dims[axes.first];
     }
 };
@@ -65,11 +65,13 @@ struct LayerNormBackwardArguments : NormBackwardArguments<T> {
     AxisView src_layout, diff_dst_layout, diff_src_layout;
     std::int64_t channels = 1;
 
-    explicit LayerNormBackwardArguments(const Operands& o) : NormBackwardArguments<T>(o) {
-        const AxisRange axes = normalised_axes(o.problem);
-        const TensorType& source = *o.source("src").type();
-        std::tie(src_layout, diff_dst_layout, diff_src_layout) = std::tuple_cat(
-            views_of(axes, source, *o.source("diff_dst").type(), *o.result("diff_src").type()));
+    explicit LayerNormBackwardArguments(const Operands& operands)
+        : NormBackwardArguments<T>(operands) {
+        const AxisRange axes = normalised_axes(operands.problem);
+        const TensorType& source = *operands.source("src").type();
+        std::tie(src_layout, diff_dst_layout, diff_src_layout) =
+            std::tuple_cat(views_of(axes, source, *operands.source("diff_dst").type(),
+                                    *operands.result("diff_src").type()));
         channels = source.dims[axes.first];
     }
 };

@@ -80,8 +80,7 @@ struct Normalise {
 
 }  // namespace
 
-template <class T>
-void batch_norm_training_flat(const BatchNormTrainingArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(batch_norm_training_flat, BatchNormTrainingArguments) {
     const Flat flat(a.src_layout);
     const Scratch<T> scratch(a.workspace, flat, team);
     // Distances from the channel's first element: their squares cancel little, whatever the mean.
@@ -137,8 +136,7 @@ void batch_norm_training_flat(const BatchNormTrainingArguments<T>& a, ThreadTeam
         normalise(a.relu, flat, team);
 }
 
-template <class T>
-void batch_norm_inference_flat(const BatchNormInferenceArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(batch_norm_inference_flat, BatchNormInferenceArguments) {
     const Flat flat(a.src_layout);
     const Scratch<T> scratch(a.workspace, flat, team);
     for (std::int64_t c = 0; c < flat.channels; ++c) {
@@ -221,16 +219,14 @@ void backward(const BatchNormBackwardArguments<T>& a, ThreadTeam& team) {
 
 }  // namespace
 
-template <class T>
-void batch_norm_backward_flat(const BatchNormBackwardArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(batch_norm_backward_flat, BatchNormBackwardArguments) {
     if (a.written)
         backward<Passing::in_diff_src>(a, team);
     else
         choose_passing(a, [&](auto passing) { backward<decltype(passing)::value>(a, team); });
 }
 
-template <class T>
-void fold_batch_norm_rows(const FoldBatchNormArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(fold_batch_norm_rows, FoldBatchNormArguments) {
     double* const scales = reinterpret_cast<double*>(a.workspace);
     for (std::int64_t c = 0; c < a.channels; ++c) {
         scales[c] = double(a.gamma[c]) / std::sqrt(double(a.running_variance[c]) + a.epsilon);
@@ -250,10 +246,5 @@ void fold_batch_norm_rows(const FoldBatchNormArguments<T>& a, ThreadTeam& team) 
         }
     });
 }
-
-DTNN_KERNEL(batch_norm_training_flat, BatchNormTrainingArguments)
-DTNN_KERNEL(batch_norm_backward_flat, BatchNormBackwardArguments)
-DTNN_KERNEL(batch_norm_inference_flat, BatchNormInferenceArguments)
-DTNN_KERNEL(fold_batch_norm_rows, FoldBatchNormArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

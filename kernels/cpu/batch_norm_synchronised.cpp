@@ -12,8 +12,7 @@ void clear(double* sums, std::int64_t channels) {
 
 }  // namespace
 
-template <class T>
-void batch_norm_sums_flat(const BatchNormSumsArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(batch_norm_sums_flat, BatchNormSumsArguments) {
     const Flat flat(a.src_layout);
     const std::int64_t channels = flat.channels;
     if (a.idle()) return clear(a.sums, channels);
@@ -78,18 +77,12 @@ void backward_apply(const BatchNormBackwardApplyArguments<T>& a, ThreadTeam& tea
 
 }  // namespace
 
-template <class T>
-void batch_norm_backward_sums_flat(const BatchNormBackwardSumsArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(batch_norm_backward_sums_flat, BatchNormBackwardSumsArguments) {
     choose_passing(a, [&](auto passing) { backward_sums<decltype(passing)::value>(a, team); });
 }
 
-template <class T>
-void batch_norm_backward_apply_flat(const BatchNormBackwardApplyArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(batch_norm_backward_apply_flat, BatchNormBackwardApplyArguments) {
     choose_passing(a, [&](auto passing) { backward_apply<decltype(passing)::value>(a, team); });
 }
-
-DTNN_KERNEL(batch_norm_sums_flat, BatchNormSumsArguments)
-DTNN_KERNEL(batch_norm_backward_sums_flat, BatchNormBackwardSumsArguments)
-DTNN_KERNEL(batch_norm_backward_apply_flat, BatchNormBackwardApplyArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -18,8 +18,7 @@ std::int64_t scale_grain(std::int64_t elements_each) {
 }  // namespace
 
 /// Pixel by pixel; a sample's gate stays in the first-level cache.
-template <class T>
-void channel_scale_channels_last(const ChannelScaleArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(channel_scale_channels_last, ChannelScaleArguments) {
     const std::int64_t channels = a.src_layout.channels;
     const std::int64_t image = a.src_layout.height * a.src_layout.width;
     team.for_pieces(a.src_layout.pixels(), scale_grain(channels), [&](auto begin, auto end, int) {
@@ -37,9 +36,7 @@ void channel_scale_channels_last(const ChannelScaleArguments<T>& a, ThreadTeam& 
 
 /// A thread has whole samples, so a sum never depends on their number. A block of channels is
 /// summed in registers over the image, in two halves of it.
-template <class T>
-void channel_scale_backward_gate_channels_last(const ChannelScaleBackwardGateArguments<T>& a,
-                                               ThreadTeam& team) {
+DTNN_KERNEL(channel_scale_backward_gate_channels_last, ChannelScaleBackwardGateArguments) {
     const std::int64_t channels = a.src_layout.channels;
     const std::int64_t image = a.src_layout.height * a.src_layout.width;
     // Rounding of the short sums stays small, and the long ones are in double.
@@ -73,8 +70,5 @@ void channel_scale_backward_gate_channels_last(const ChannelScaleBackwardGateArg
             }
         });
 }
-
-DTNN_KERNEL(channel_scale_channels_last, ChannelScaleArguments)
-DTNN_KERNEL(channel_scale_backward_gate_channels_last, ChannelScaleBackwardGateArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -4,8 +4,7 @@
 
 namespace dtnn::kernels::DTNN_ISA {
 
-template <class T>
-void categorical_accuracy_rows(const AccuracyArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(categorical_accuracy_rows, AccuracyArguments) {
     *a.sum = sum_of_rows(a, team, a.samples, a.classes, [&](std::int64_t n) {
         const T* const row = a.src + n * a.classes;
         const std::int64_t best = first_largest(row, a.classes);
@@ -13,8 +12,7 @@ void categorical_accuracy_rows(const AccuracyArguments<T>& a, ThreadTeam& team) 
     });
 }
 
-template <class T>
-void top_k_accuracy_rows(const TopKAccuracyArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(top_k_accuracy_rows, TopKAccuracyArguments) {
     *a.sum = sum_of_rows(a, team, a.samples, a.classes, [&](std::int64_t n) {
         const std::int64_t label = label_of(a, n);
         if (label < 0) return 0.0;
@@ -27,8 +25,7 @@ void top_k_accuracy_rows(const TopKAccuracyArguments<T>& a, ThreadTeam& team) {
     });
 }
 
-template <class T>
-void class_pairs_rows(const ClassPairsArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(class_pairs_rows, ClassPairsArguments) {
     team.for_pieces(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
         for (std::int64_t n = begin; n < end; ++n) {
             a.pairs[2 * n] = std::int32_t(label_of(a, n));
@@ -37,8 +34,7 @@ void class_pairs_rows(const ClassPairsArguments<T>& a, ThreadTeam& team) {
     });
 }
 
-template <class T>
-void label_counts_rows(const LabelCountsArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(label_counts_rows, LabelCountsArguments) {
     constexpr std::int64_t kOutcomes = 4, kGrain = 64;
     const T threshold = T(a.threshold);
     team.for_pieces(a.classes, kGrain, [&](auto begin, auto end, int) {
@@ -53,8 +49,7 @@ void label_counts_rows(const LabelCountsArguments<T>& a, ThreadTeam& team) {
     });
 }
 
-template <class T>
-void label_weights_rows(const LabelWeightsArguments<T>& a, ThreadTeam&) {
+DTNN_KERNEL(label_weights_rows, LabelWeightsArguments) {
     const double* const weights = a.class_weights.data();
     double sum = 0;
     for (std::int64_t n = 0; n < a.samples; ++n) {
@@ -64,8 +59,7 @@ void label_weights_rows(const LabelWeightsArguments<T>& a, ThreadTeam&) {
     *a.sum = sum;
 }
 
-template <class T>
-void one_hot_rows(const OneHotArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(one_hot_rows, OneHotArguments) {
     team.for_pieces(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
         for (std::int64_t n = begin; n < end; ++n) {
             T* const row = a.dst + n * a.classes;
@@ -77,8 +71,7 @@ void one_hot_rows(const OneHotArguments<T>& a, ThreadTeam& team) {
     });
 }
 
-template <class T>
-void scale_classes_rows(const ScaleClassesArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(scale_classes_rows, ScaleClassesArguments) {
     const double* const weights = a.class_weights.data();
     team.for_pieces(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
         for (std::int64_t n = begin; n < end; ++n)
@@ -86,13 +79,5 @@ void scale_classes_rows(const ScaleClassesArguments<T>& a, ThreadTeam& team) {
                 a.dst[n * a.classes + c] = T(double(a.src[n * a.classes + c]) * weights[c]);
     });
 }
-
-DTNN_KERNEL(categorical_accuracy_rows, AccuracyArguments)
-DTNN_KERNEL(top_k_accuracy_rows, TopKAccuracyArguments)
-DTNN_KERNEL(class_pairs_rows, ClassPairsArguments)
-DTNN_KERNEL(label_counts_rows, LabelCountsArguments)
-DTNN_KERNEL(label_weights_rows, LabelWeightsArguments)
-DTNN_KERNEL(one_hot_rows, OneHotArguments)
-DTNN_KERNEL(scale_classes_rows, ScaleClassesArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -100,29 +100,23 @@ void copy(const CopyArguments<T>& a, ThreadTeam& team) {
 
 }  // namespace
 
-template <class T>
-void reorder_tiles(const CopyArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(reorder_tiles, CopyArguments) {
     copy(a, team);
 }
-template <class T>
-void flatten_tiles(const CopyArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(flatten_tiles, CopyArguments) {
     copy(a, team);
 }
-template <class T>
-void unflatten_tiles(const CopyArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(unflatten_tiles, CopyArguments) {
     copy(a, team);
 }
-template <class T>
-void pixels_to_rows_tiles(const CopyArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(pixels_to_rows_tiles, CopyArguments) {
     copy(a, team);
 }
-template <class T>
-void rows_to_pixels_tiles(const CopyArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(rows_to_pixels_tiles, CopyArguments) {
     copy(a, team);
 }
 
-template <class T>
-void concat_channels_last(const ConcatArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(concat_channels_last, ConcatArguments) {
     const std::int64_t line = a.whole.extent * a.whole.inner;
     team.for_pieces(a.whole.outer, copy_grain(line), [&](auto begin, auto end, int) {
         std::int64_t first = 0;
@@ -136,8 +130,7 @@ void concat_channels_last(const ConcatArguments<T>& a, ThreadTeam& team) {
     });
 }
 
-template <class T>
-void slice_channels_last(const SliceArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(slice_channels_last, SliceArguments) {
     const std::int64_t inner = a.dst_view.inner, length = a.dst_view.extent * inner;
     const std::int64_t whole = a.src_view.extent * inner;
     team.for_pieces(a.dst_view.outer, copy_grain(length), [&](auto begin, auto end, int) {
@@ -146,8 +139,7 @@ void slice_channels_last(const SliceArguments<T>& a, ThreadTeam& team) {
     });
 }
 
-template <class T>
-void slice_backward_channels_last(const SliceArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(slice_backward_channels_last, SliceArguments) {
     const std::int64_t inner = a.dst_view.inner, length = a.src_view.extent * inner;
     const std::int64_t whole = a.dst_view.extent * inner, before = a.begin * inner;
     team.for_pieces(a.dst_view.outer, copy_grain(whole), [&](auto begin, auto end, int) {
@@ -161,14 +153,5 @@ void slice_backward_channels_last(const SliceArguments<T>& a, ThreadTeam& team) 
         }
     });
 }
-
-DTNN_KERNEL(reorder_tiles, CopyArguments)
-DTNN_KERNEL(flatten_tiles, CopyArguments)
-DTNN_KERNEL(unflatten_tiles, CopyArguments)
-DTNN_KERNEL(pixels_to_rows_tiles, CopyArguments)
-DTNN_KERNEL(rows_to_pixels_tiles, CopyArguments)
-DTNN_KERNEL(concat_channels_last, ConcatArguments)
-DTNN_KERNEL(slice_channels_last, SliceArguments)
-DTNN_KERNEL(slice_backward_channels_last, SliceArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -33,8 +33,7 @@ void for_slabs(std::int64_t width, ThreadTeam& team, Body&& body) {
 
 }  // namespace
 
-template <class T>
-void dense_blis(const DenseArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(dense_blis, DenseArguments) {
     const std::int64_t batch = a.shape.batch;
     const std::int64_t inputs = a.shape.channels;
     const std::int64_t units = a.shape.filters;
@@ -62,8 +61,7 @@ void dense_blis(const DenseArguments<T>& a, ThreadTeam& team) {
     });
 }
 
-template <class T>
-void dense_backward_data_blis(const DenseBackwardDataArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(dense_backward_data_blis, DenseBackwardDataArguments) {
     const std::int64_t batch = a.shape.batch;
     const std::int64_t inputs = a.shape.channels;
     const std::int64_t units = a.shape.filters;
@@ -96,8 +94,7 @@ void dense_backward_data_blis(const DenseBackwardDataArguments<T>& a, ThreadTeam
     });
 }
 
-template <class T>
-void dense_backward_weights_blis(const DenseBackwardWeightsArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(dense_backward_weights_blis, DenseBackwardWeightsArguments) {
     const std::int64_t batch = a.shape.batch;
     const std::int64_t inputs = a.shape.channels;
     const std::int64_t units = a.shape.filters;
@@ -113,9 +110,5 @@ void dense_backward_weights_blis(const DenseBackwardWeightsArguments<T>& a, Thre
     });
     if (a.diff_bias) sum_rows<T>(a.diff_dst, batch, units, a.diff_bias, team);
 }
-
-DTNN_KERNEL(dense_blis, DenseArguments)
-DTNN_KERNEL(dense_backward_data_blis, DenseBackwardDataArguments)
-DTNN_KERNEL(dense_backward_weights_blis, DenseBackwardWeightsArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

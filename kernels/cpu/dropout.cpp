@@ -31,8 +31,7 @@ DTNN_INLINE void for_words(const Numbers& numbers, std::int64_t begin, std::int6
 
 }  // namespace
 
-template <class T>
-void dropout_apply_philox(const DropoutApplyArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(dropout_apply_philox, DropoutApplyArguments) {
     const Numbers numbers{a.key, a.epoch(), a.first_word(a.sample_numbers)};
     // A word is below 2^32, so the threshold fits when it is less by one; zero keeps everything,
     // 2^32 nothing.
@@ -75,8 +74,7 @@ void dropout_apply_philox(const DropoutApplyArguments<T>& a, ThreadTeam& team) {
 
 /// The workspace holds 1 for every channel of every sample that is kept and 0 for the others; then
 /// pixels are rows of channels.
-template <class T>
-void spatial_dropout2d_apply_pixels(const DropoutApplyArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(spatial_dropout2d_apply_pixels, DropoutApplyArguments) {
     const ImageLayout& image = a.layout;
     const std::int64_t channels = image.channels, pixels = image.height * image.width;
     const Numbers numbers{a.key, a.epoch(), a.first_word(channels)};
@@ -103,7 +101,5 @@ void spatial_dropout2d_apply_pixels(const DropoutApplyArguments<T>& a, ThreadTea
         }
     });
 }
-DTNN_KERNEL(dropout_apply_philox, DropoutApplyArguments)
-DTNN_KERNEL(spatial_dropout2d_apply_pixels, DropoutApplyArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -8,12 +8,11 @@ namespace dtnn::kernels::DTNN_ISA {
 
 /// Every stretch of the elements has its own sum, and these are added in order, so that the result
 /// does not depend on the number of threads.
-template <class T>
-void elementwise_mean_chunked(const ElementwiseMeanArguments<T>& arguments, ThreadTeam& team) {
-    const std::int64_t count = arguments.terms.count;
+DTNN_KERNEL(elementwise_mean_chunked, ElementwiseMeanArguments) {
+    const std::int64_t count = a.terms.count;
     const std::int64_t chunks = elementwise_mean_chunks_of(count);
-    double* const sums = arguments.sums_of_chunks;
-    fill_tiles(arguments.terms);
+    double* const sums = a.sums_of_chunks;
+    fill_tiles(a.terms);
     team.for_pieces(chunks, 1, [&](std::int64_t begin, std::int64_t end, int) {
         alignas(64) T stack[kStackDepth][kChunk<T>];
         for (std::int64_t chunk = begin; chunk < end; ++chunk) {
@@ -21,7 +20,7 @@ void elementwise_mean_chunked(const ElementwiseMeanArguments<T>& arguments, Thre
             const std::int64_t last =
                 count - first < kElementwiseMeanChunk ? count : first + kElementwiseMeanChunk;
             double sum = 0;
-            for_values(arguments.terms, first, last, stack,
+            for_values(a.terms, first, last, stack,
                        [&](const T* terms, std::int64_t, std::int64_t here) {
 #pragma omp simd reduction(+ : sum)
                            for (std::int64_t i = 0; i < here; ++i)
@@ -33,13 +32,11 @@ void elementwise_mean_chunked(const ElementwiseMeanArguments<T>& arguments, Thre
     double total = 0;
     for (std::int64_t chunk = 0; chunk < chunks; ++chunk)
         total += sums[chunk];
-    if (arguments.sum != nullptr) {
-        *arguments.sum = total;
+    if (a.sum != nullptr) {
+        *a.sum = total;
     } else {
-        *arguments.mean = T(total / arguments.divisor);
+        *a.mean = T(total / a.divisor);
     }
 }
-
-DTNN_KERNEL(elementwise_mean_chunked, ElementwiseMeanArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -33,35 +33,32 @@ DTNN_INLINE void add_by_channel(const T* values, std::int64_t count, std::int64_
 
 /// Every stretch of the elements has its own sums, and these are added in order, so that the result
 /// does not depend on the number of threads.
-template <class T>
-void elementwise_sums_chunked(const ElementwiseSumsArguments<T>& arguments, ThreadTeam& team) {
-    const std::int64_t count = arguments.terms.count, places = arguments.places();
+DTNN_KERNEL(elementwise_sums_chunked, ElementwiseSumsArguments) {
+    const std::int64_t count = a.terms.count, places = a.places();
     const ElementwiseSumsCut cut = cut_elementwise_sums(count, places);
-    fill_tiles(arguments.terms);
+    fill_tiles(a.terms);
     team.for_pieces(cut.stretches, 1, [&](std::int64_t begin, std::int64_t end, int) {
         alignas(64) T stack[kStackDepth][kChunk<T>];
         for (std::int64_t stretch = begin; stretch < end; ++stretch) {
-            double* const sums = arguments.sums + stretch * places;
+            double* const sums = a.sums + stretch * places;
             for (std::int64_t c = 0; c < places; ++c)
                 sums[c] = 0;
             const std::int64_t first = stretch * cut.length;
             const std::int64_t last = count - first < cut.length ? count : first + cut.length;
-            for_values(arguments.terms, first, last, stack,
+            for_values(a.terms, first, last, stack,
                        [&](const T* values, std::int64_t at, std::int64_t here) {
                            add_by_channel(values, here, at % places, sums, places);
                        });
         }
     });
-    for (std::int64_t c = 0; c < arguments.numbers; ++c) {
-        const std::int64_t first = c * arguments.channel_stride;
+    for (std::int64_t c = 0; c < a.numbers; ++c) {
+        const std::int64_t first = c * a.channel_stride;
         double sum = 0;
-        for (std::int64_t place = first; place < first + arguments.channel_stride; ++place)
+        for (std::int64_t place = first; place < first + a.channel_stride; ++place)
             for (std::int64_t stretch = 0; stretch < cut.stretches; ++stretch)
-                sum += arguments.sums[stretch * places + place];
-        arguments.dst[c] = T(sum);
+                sum += a.sums[stretch * places + place];
+        a.dst[c] = T(sum);
     }
 }
-
-DTNN_KERNEL(elementwise_sums_chunked, ElementwiseSumsArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

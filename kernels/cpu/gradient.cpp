@@ -5,8 +5,7 @@
 
 namespace dtnn::kernels::DTNN_ISA {
 
-template <class T>
-void gradient_square_sum_chunks(const GradientSquareSumArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(gradient_square_sum_chunks, GradientSquareSumArguments) {
     const T* const diff = a.diff;
     double sum[1];
     chunked_sums<T, 1>(a.count, a.sums, sum, team, [=](auto lanes, std::int64_t i, auto& sums) {
@@ -17,8 +16,7 @@ void gradient_square_sum_chunks(const GradientSquareSumArguments<T>& a, ThreadTe
     *a.dst = sum[0];
 }
 
-template <class T>
-void accumulate_gradient_fused(const GradientSumArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(accumulate_gradient_fused, GradientSumArguments) {
     const T *const sum = a.sum, *const diff = a.diff;
     T* const new_sum = a.new_sum;
     team.for_pieces(a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) {
@@ -28,8 +26,7 @@ void accumulate_gradient_fused(const GradientSumArguments<T>& a, ThreadTeam& tea
     });
 }
 
-template <class T>
-void take_gradient_sum_fused(const GradientSumArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(take_gradient_sum_fused, GradientSumArguments) {
     const T *const sum = a.sum, *const diff = a.diff;
     T *const new_sum = a.new_sum, *const total = a.total;
     team.for_pieces(a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) {
@@ -41,8 +38,7 @@ void take_gradient_sum_fused(const GradientSumArguments<T>& a, ThreadTeam& team)
     });
 }
 
-template <class T>
-void weigh_gradient_flat(const WeighGradientArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(weigh_gradient_flat, WeighGradientArguments) {
     const T weight = *a.batch_weight;
     const T* const diff = a.diff;
     T* const dst = a.dst;
@@ -53,8 +49,7 @@ void weigh_gradient_flat(const WeighGradientArguments<T>& a, ThreadTeam& team) {
     });
 }
 
-template <class T>
-void moving_average_fused(const MovingAverageArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(moving_average_fused, MovingAverageArguments) {
     const T decay = T(a.decay), rest = T(1 - a.decay);
     const T *const average = a.average, *const weights = a.weights;
     T* const new_average = a.new_average;
@@ -64,11 +59,5 @@ void moving_average_fused(const MovingAverageArguments<T>& a, ThreadTeam& team) 
             new_average[i] = decay * average[i] + rest * weights[i];
     });
 }
-
-DTNN_KERNEL(gradient_square_sum_chunks, GradientSquareSumArguments)
-DTNN_KERNEL(accumulate_gradient_fused, GradientSumArguments)
-DTNN_KERNEL(take_gradient_sum_fused, GradientSumArguments)
-DTNN_KERNEL(weigh_gradient_flat, WeighGradientArguments)
-DTNN_KERNEL(moving_average_fused, MovingAverageArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -171,8 +171,7 @@ void backward_sample(const GroupNormBackwardArguments<T>& a, const Flat& flat,
 
 }  // namespace
 
-template <class T>
-void group_norm_samples(const GroupNormArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(group_norm_samples, GroupNormArguments) {
     const ImageLayout& image = a.src_layout;
     const Flat flat(image.channels, image.height * image.width);
     team.for_pieces(image.batch, 1, [&](auto begin, auto end, int member) {
@@ -182,8 +181,7 @@ void group_norm_samples(const GroupNormArguments<T>& a, ThreadTeam& team) {
     });
 }
 
-template <class T>
-void group_norm_backward_samples(const GroupNormBackwardArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(group_norm_backward_samples, GroupNormBackwardArguments) {
     const ImageLayout& image = a.src_layout;
     const Flat flat(image.channels, image.height * image.width);
     const std::int64_t channels = image.channels;
@@ -208,8 +206,5 @@ void group_norm_backward_samples(const GroupNormBackwardArguments<T>& a, ThreadT
         a.diff_beta[c] = T(diff_beta);
     }
 }
-
-DTNN_KERNEL(group_norm_samples, GroupNormArguments)
-DTNN_KERNEL(group_norm_backward_samples, GroupNormBackwardArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

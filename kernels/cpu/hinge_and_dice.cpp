@@ -71,8 +71,7 @@ DTNN_INLINE void for_stretches(std::int64_t classes, Visit visit) {
 
 }  // namespace
 
-template <class T>
-void hinge_rows(const HingeArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(hinge_rows, HingeArguments) {
     const double sum = sum_of_rows(a, team, a.samples, a.classes, [&](std::int64_t n) {
         const std::int64_t label = label_of(a, n);
         if (label < 0) return 0.0;
@@ -94,8 +93,7 @@ void hinge_rows(const HingeArguments<T>& a, ThreadTeam& team) {
     }
 }
 
-template <class T>
-void hinge_backward_rows(const HingeArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(hinge_backward_rows, HingeArguments) {
     const double slope = 1 / double(a.samples) / (a.over_all ? double(a.classes) : 1.0);
     team.for_pieces(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
         for (std::int64_t n = begin; n < end; ++n) {
@@ -124,8 +122,7 @@ void hinge_backward_rows(const HingeArguments<T>& a, ThreadTeam& team) {
     });
 }
 
-template <class T>
-void dice_samples(const DiceArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(dice_samples, DiceArguments) {
     const DiceGroups<T> groups(a);
     const double sum =
         sum_of_rows(a, team, groups.samples, groups.pixels * groups.classes, [&](std::int64_t n) {
@@ -143,8 +140,7 @@ void dice_samples(const DiceArguments<T>& a, ThreadTeam& team) {
     *a.dst = T(sum / double(groups.samples * groups.classes));
 }
 
-template <class T>
-void dice_backward_samples(const DiceArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(dice_backward_samples, DiceArguments) {
     const DiceGroups<T> groups(a);
     const double scale = 1 / double(groups.samples * groups.classes);
     const std::int64_t grain = rows_grain(groups.pixels * groups.classes);
@@ -167,10 +163,5 @@ void dice_backward_samples(const DiceArguments<T>& a, ThreadTeam& team) {
             });
     });
 }
-
-DTNN_KERNEL(hinge_rows, HingeArguments)
-DTNN_KERNEL(hinge_backward_rows, HingeArguments)
-DTNN_KERNEL(dice_samples, DiceArguments)
-DTNN_KERNEL(dice_backward_samples, DiceArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -245,13 +245,11 @@ void backward_columns(const LayerNormBackwardArguments<T>& a, const Strip& strip
 
 }  // namespace
 
-template <class T>
-void layer_norm_rows(const LayerNormArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(layer_norm_rows, LayerNormArguments) {
     a.gamma != nullptr ? forward<true>(a, team) : forward<false>(a, team);
 }
 
-template <class T>
-void layer_norm_backward_rows(const LayerNormBackwardArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(layer_norm_backward_rows, LayerNormBackwardArguments) {
     const Rows all(a.src_layout);
     if (a.gamma == nullptr) {
         rows_only<false>(a, all, team);
@@ -263,8 +261,7 @@ void layer_norm_backward_rows(const LayerNormBackwardArguments<T>& a, ThreadTeam
     }
 }
 
-template <class T>
-void layer_norm_columns(const LayerNormArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(layer_norm_columns, LayerNormArguments) {
     const AxisView& view = a.src_layout;
     for_strips(view, team, [&](const Strip& strip) {
         ColumnPairs<T> normal;
@@ -281,16 +278,10 @@ void layer_norm_columns(const LayerNormArguments<T>& a, ThreadTeam& team) {
     });
 }
 
-template <class T>
-void layer_norm_backward_columns(const LayerNormBackwardArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(layer_norm_backward_columns, LayerNormBackwardArguments) {
     // Before diff_src is written, which may lie on diff_dst.
     if (a.gamma != nullptr) sum_over_columns(a, team);
     for_strips(a.src_layout, team, [&](const Strip& strip) { backward_columns(a, strip); });
 }
-
-DTNN_KERNEL(layer_norm_rows, LayerNormArguments)
-DTNN_KERNEL(layer_norm_columns, LayerNormArguments)
-DTNN_KERNEL(layer_norm_backward_rows, LayerNormBackwardArguments)
-DTNN_KERNEL(layer_norm_backward_columns, LayerNormBackwardArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

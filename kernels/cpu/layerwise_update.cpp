@@ -7,8 +7,7 @@
 
 namespace dtnn::kernels::DTNN_ISA {
 
-template <class T>
-void lars_update_fused(const LarsUpdateArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(lars_update_fused, LarsUpdateArguments) {
     const UpdateTerms<T> terms(a);
     const T *const weights = a.weights, *const diff = a.diff, *const velocity = a.velocity;
     T *const new_weights = a.new_weights, *const new_velocity = a.new_velocity;
@@ -47,8 +46,7 @@ constexpr std::int64_t kBlock = 512;
 
 /// The moments first, which may overwrite their sources; the change is then made of them twice, for
 /// its norm and for the weights, instead of being kept for all.
-template <class T>
-void lamb_update_fused(const LambUpdateArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(lamb_update_fused, LambUpdateArguments) {
     const UpdateTerms<T> terms(a);
     const auto t = double(*a.update + 1);
     const T beta1 = T(a.beta1), rest1 = T(1 - a.beta1), beta2 = T(a.beta2), rest2 = T(1 - a.beta2);
@@ -111,8 +109,5 @@ void lamb_update_fused(const LambUpdateArguments<T>& a, ThreadTeam& team) {
             }
         });
 }
-
-DTNN_KERNEL(lars_update_fused, LarsUpdateArguments)
-DTNN_KERNEL(lamb_update_fused, LambUpdateArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

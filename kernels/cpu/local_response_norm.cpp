@@ -89,8 +89,7 @@ DTNN_INLINE void window_sums(const ResponseScratch<T>& scratch, const T* x, doub
 
 }  // namespace
 
-template <class T>
-void local_response_norm_pixels(const LocalResponseNormArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(local_response_norm_pixels, LocalResponseNormArguments) {
     const std::int64_t channels = a.src_layout.channels;
     const double weight = a.alpha / double(a.size);
     team.for_pieces(a.src_layout.pixels(), pixels_per_thread(channels),
@@ -143,9 +142,7 @@ DTNN_INLINE void backward_pixel(const LocalResponseNormBackwardArguments<T>& a,
 
 }  // namespace
 
-template <class T>
-void local_response_norm_backward_pixels(const LocalResponseNormBackwardArguments<T>& a,
-                                         ThreadTeam& team) {
+DTNN_KERNEL(local_response_norm_backward_pixels, LocalResponseNormBackwardArguments) {
     const std::int64_t channels = a.kept_layout.channels;
     team.for_pieces(a.kept_layout.pixels(), pixels_per_thread(channels),
                     [&](auto begin, auto end, int member) {
@@ -154,8 +151,5 @@ void local_response_norm_backward_pixels(const LocalResponseNormBackwardArgument
                             backward_pixel(a, scratch, pixel);
                     });
 }
-
-DTNN_KERNEL(local_response_norm_pixels, LocalResponseNormArguments)
-DTNN_KERNEL(local_response_norm_backward_pixels, LocalResponseNormBackwardArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -97,22 +97,17 @@ DTNN_INLINE double probability(const CategoricalCrossEntropyArguments<T>& a, std
 
 }  // namespace
 
-template <class T>
-void categorical_cross_entropy_rows(const CategoricalCrossEntropyArguments<T>& a,
-                                    ThreadTeam& team) {
+DTNN_KERNEL(categorical_cross_entropy_rows, CategoricalCrossEntropyArguments) {
     loss_of_classes(
         a, team, [&](std::int64_t n, std::int64_t c) { return -std::log(probability(a, n, c)); });
 }
 
-template <class T>
-void categorical_cross_entropy_backward_rows(const CategoricalCrossEntropyArguments<T>& a,
-                                             ThreadTeam& team) {
+DTNN_KERNEL(categorical_cross_entropy_backward_rows, CategoricalCrossEntropyArguments) {
     gradient_of_classes(a, team,
                         [&](std::int64_t n, std::int64_t c) { return -1 / probability(a, n, c); });
 }
 
-template <class T>
-void softmax_cross_entropy_rows(const SoftmaxCrossEntropyArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(softmax_cross_entropy_rows, SoftmaxCrossEntropyArguments) {
     const Shares<T> shares(a);
     // The probabilities may overwrite the logits: what these add is taken first.
     const double sum = sum_of_rows(a, team, a.samples, a.classes, [&](std::int64_t n) {
@@ -137,8 +132,7 @@ void softmax_cross_entropy_rows(const SoftmaxCrossEntropyArguments<T>& a, Thread
     *a.dst = T(sum * shares.scale());
 }
 
-template <class T>
-void softmax_cross_entropy_backward_rows(const ClassLossArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(softmax_cross_entropy_backward_rows, ClassLossArguments) {
     const Shares<T> shares(a);
     const double scale = shares.scale();
     team.for_pieces(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
@@ -163,22 +157,13 @@ void softmax_cross_entropy_backward_rows(const ClassLossArguments<T>& a, ThreadT
     });
 }
 
-template <class T>
-void negative_log_likelihood_rows(const ClassLossArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(negative_log_likelihood_rows, ClassLossArguments) {
     loss_of_classes(
         a, team, [&](std::int64_t n, std::int64_t c) { return -double(a.src[n * a.classes + c]); });
 }
 
-template <class T>
-void negative_log_likelihood_backward_rows(const ClassLossArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(negative_log_likelihood_backward_rows, ClassLossArguments) {
     gradient_of_classes(a, team, [](std::int64_t, std::int64_t) { return -1.0; });
 }
-
-DTNN_KERNEL(categorical_cross_entropy_rows, CategoricalCrossEntropyArguments)
-DTNN_KERNEL(categorical_cross_entropy_backward_rows, CategoricalCrossEntropyArguments)
-DTNN_KERNEL(softmax_cross_entropy_rows, SoftmaxCrossEntropyArguments)
-DTNN_KERNEL(softmax_cross_entropy_backward_rows, ClassLossArguments)
-DTNN_KERNEL(negative_log_likelihood_rows, ClassLossArguments)
-DTNN_KERNEL(negative_log_likelihood_backward_rows, ClassLossArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

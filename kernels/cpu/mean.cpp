@@ -5,8 +5,7 @@
 
 namespace dtnn::kernels::DTNN_ISA {
 
-template <class T>
-void mean_lines(const MeanArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(mean_lines, MeanArguments) {
     const AxisView& view = a.src_view;
     const auto extent = double(view.extent);
     if (view.inner == 1) {
@@ -31,8 +30,7 @@ void mean_lines(const MeanArguments<T>& a, ThreadTeam& team) {
     });
 }
 
-template <class T>
-void mean_backward_lines(const MeanBackwardArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(mean_backward_lines, MeanBackwardArguments) {
     const AxisView& view = a.diff_src_view;
     const auto extent = double(view.extent);
     if (view.inner == 1) {
@@ -53,8 +51,5 @@ void mean_backward_lines(const MeanBackwardArguments<T>& a, ThreadTeam& team) {
         });
     });
 }
-
-DTNN_KERNEL(mean_lines, MeanArguments)
-DTNN_KERNEL(mean_backward_lines, MeanBackwardArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

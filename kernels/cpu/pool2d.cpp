@@ -47,8 +47,7 @@ std::int64_t pooling_grain(std::int64_t row_elements) {
 
 }  // namespace
 
-template <class T>
-void max_pool2d_channels_last(const MaxPool2dArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(max_pool2d_channels_last, MaxPool2dArguments) {
     const Window2d& window = a.window;
     const ImageLayout& in = a.src_layout;
     const ImageLayout& out = a.dst_layout;
@@ -93,8 +92,7 @@ void max_pool2d_channels_last(const MaxPool2dArguments<T>& a, ThreadTeam& team) 
     });
 }
 
-template <class T>
-void max_pool2d_window_2x2(const MaxPool2dArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(max_pool2d_window_2x2, MaxPool2dArguments) {
     const ImageLayout& in = a.src_layout;
     const ImageLayout& out = a.dst_layout;
     const std::int64_t channels = in.channels, below = in.width * channels;
@@ -129,8 +127,7 @@ void max_pool2d_window_2x2(const MaxPool2dArguments<T>& a, ThreadTeam& team) {
     });
 }
 
-template <class T>
-void max_pool2d_backward_channels_last(const MaxPool2dBackwardArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(max_pool2d_backward_channels_last, MaxPool2dBackwardArguments) {
     const Window2d& window = a.window;
     const ImageLayout& in = a.diff_src_layout;
     const ImageLayout& out = a.diff_dst_layout;
@@ -177,8 +174,7 @@ void max_pool2d_backward_channels_last(const MaxPool2dBackwardArguments<T>& a, T
     });
 }
 
-template <class T>
-void max_pool2d_backward_window_2x2(const MaxPool2dBackwardArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(max_pool2d_backward_window_2x2, MaxPool2dBackwardArguments) {
     const ImageLayout& in = a.diff_src_layout;
     const ImageLayout& out = a.diff_dst_layout;
     const std::int64_t channels = in.channels, below = in.width * channels;
@@ -303,31 +299,17 @@ void average_backward(const AvgPool2dBackwardArguments<T>& a, ThreadTeam& team) 
 
 }  // namespace
 
-template <class T>
-void avg_pool2d_channels_last(const AvgPool2dArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(avg_pool2d_channels_last, AvgPool2dArguments) {
     average(a, team);
 }
-template <class T>
-void global_avg_pool2d_channels_last(const AvgPool2dArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(global_avg_pool2d_channels_last, AvgPool2dArguments) {
     average(a, team);
 }
-template <class T>
-void avg_pool2d_backward_channels_last(const AvgPool2dBackwardArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(avg_pool2d_backward_channels_last, AvgPool2dBackwardArguments) {
     average_backward(a, team);
 }
-template <class T>
-void global_avg_pool2d_backward_channels_last(const AvgPool2dBackwardArguments<T>& a,
-                                              ThreadTeam& team) {
+DTNN_KERNEL(global_avg_pool2d_backward_channels_last, AvgPool2dBackwardArguments) {
     average_backward(a, team);
 }
-
-DTNN_KERNEL(max_pool2d_channels_last, MaxPool2dArguments)
-DTNN_KERNEL(max_pool2d_window_2x2, MaxPool2dArguments)
-DTNN_KERNEL(max_pool2d_backward_channels_last, MaxPool2dBackwardArguments)
-DTNN_KERNEL(max_pool2d_backward_window_2x2, MaxPool2dBackwardArguments)
-DTNN_KERNEL(avg_pool2d_channels_last, AvgPool2dArguments)
-DTNN_KERNEL(global_avg_pool2d_channels_last, AvgPool2dArguments)
-DTNN_KERNEL(avg_pool2d_backward_channels_last, AvgPool2dBackwardArguments)
-DTNN_KERNEL(global_avg_pool2d_backward_channels_last, AvgPool2dBackwardArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

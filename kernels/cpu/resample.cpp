@@ -98,12 +98,10 @@ DTNN_INLINE void store_int32(std::int32_t* to, typename V::Ints value) {
 
 }  // namespace
 
-#define DTNN_RESAMPLE(op)                                                      \
-    template <class T>                                                         \
-    void op##_channels_last(const ResampleArguments<T>& a, ThreadTeam& team) { \
-        resample(a, team);                                                     \
-    }                                                                          \
-    DTNN_KERNEL(op##_channels_last, ResampleArguments)
+#define DTNN_RESAMPLE(op)                                \
+    DTNN_KERNEL(op##_channels_last, ResampleArguments) { \
+        resample(a, team);                               \
+    }
 DTNN_RESAMPLE(zero_pad2d)
 DTNN_RESAMPLE(zero_pad2d_backward)
 DTNN_RESAMPLE(upsample2d)
@@ -112,8 +110,7 @@ DTNN_RESAMPLE(adaptive_avg_pool2d)
 DTNN_RESAMPLE(adaptive_avg_pool2d_backward)
 #undef DTNN_RESAMPLE
 
-template <class T>
-void adaptive_max_pool2d_channels_last(const AdaptiveMaxArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(adaptive_max_pool2d_channels_last, AdaptiveMaxArguments) {
     const ImageLayout& in = a.src_layout;
     const ImageLayout& out = a.dst_layout;
     const std::int64_t channels = in.channels, rows = out.batch * out.height;
@@ -146,9 +143,7 @@ void adaptive_max_pool2d_channels_last(const AdaptiveMaxArguments<T>& a, ThreadT
     });
 }
 
-template <class T>
-void adaptive_max_pool2d_backward_channels_last(const AdaptiveMaxBackwardArguments<T>& a,
-                                                ThreadTeam& team) {
+DTNN_KERNEL(adaptive_max_pool2d_backward_channels_last, AdaptiveMaxBackwardArguments) {
     const ImageLayout& in = a.diff_src_layout;
     const ImageLayout& out = a.diff_dst_layout;
     const std::int64_t channels = in.channels, rows = in.batch * in.height;
@@ -180,8 +175,7 @@ void adaptive_max_pool2d_backward_channels_last(const AdaptiveMaxBackwardArgumen
     });
 }
 
-template <class T>
-void channel_sums_channels_last(const ChannelSumsArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(channel_sums_channels_last, ChannelSumsArguments) {
     const AxisView& view = a.src_view;
     const std::int64_t channels = view.extent, pixels = view.lines();
     if (view.inner > 1) {
@@ -220,9 +214,5 @@ void channel_sums_channels_last(const ChannelSumsArguments<T>& a, ThreadTeam& te
         });
     });
 }
-
-DTNN_KERNEL(adaptive_max_pool2d_channels_last, AdaptiveMaxArguments)
-DTNN_KERNEL(adaptive_max_pool2d_backward_channels_last, AdaptiveMaxBackwardArguments)
-DTNN_KERNEL(channel_sums_channels_last, ChannelSumsArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

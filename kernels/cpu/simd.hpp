@@ -20,13 +20,12 @@
 
 #define DTNN_INLINE __attribute__((always_inline)) inline
 
-/// Instantiates a CPU kernel for the two floating types.
-#define DTNN_KERNEL(function, Arguments)                                 \
-    template void function<float>(const Arguments<float>&, ThreadTeam&); \
-    template void function<double>(const Arguments<double>&, ThreadTeam&);
+/// Begins a CPU kernel for the two floating types, of the arguments `a` and the threads `team`.
+#define DTNN_KERNEL(function, Arguments) \
+    DTNN_DEFINE_KERNEL(function, Arguments, ThreadTeam, team, DTNN_OF_FLOATS)
 /// A kernel for float alone (f32_only).
 #define DTNN_KERNEL_F32(function, Arguments) \
-    template void function<float>(const Arguments<float>&, ThreadTeam&);
+    DTNN_DEFINE_KERNEL(function, Arguments, ThreadTeam, team, DTNN_OF_FLOAT)
 
 namespace dtnn::kernels::DTNN_ISA {
 

@@ -34,15 +34,13 @@ struct StripNumbers {
 
 }  // namespace
 
-template <class T>
-void softmax_rows(const SoftmaxArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(softmax_rows, SoftmaxArguments) {
     const std::int64_t channels = a.src_view.extent;
     for_rows(a.src_view, team,
              [&](std::int64_t, std::int64_t at) { softmax_row(a.src + at, a.dst + at, channels); });
 }
 
-template <class T>
-void softmax_backward_rows(const SoftmaxBackwardArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(softmax_backward_rows, SoftmaxBackwardArguments) {
     const std::int64_t channels = a.kept_view.extent;
     for_rows(a.kept_view, team, [&](std::int64_t, std::int64_t at) {
         const T* const y = a.kept + at;
@@ -60,8 +58,7 @@ void softmax_backward_rows(const SoftmaxBackwardArguments<T>& a, ThreadTeam& tea
     });
 }
 
-template <class T>
-void log_softmax_rows(const SoftmaxArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(log_softmax_rows, SoftmaxArguments) {
     const std::int64_t channels = a.src_view.extent;
     for_rows(a.src_view, team, [&](std::int64_t, std::int64_t at) {
         const T* const x = a.src + at;
@@ -81,8 +78,7 @@ void log_softmax_rows(const SoftmaxArguments<T>& a, ThreadTeam& team) {
     });
 }
 
-template <class T>
-void log_softmax_backward_rows(const SoftmaxBackwardArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(log_softmax_backward_rows, SoftmaxBackwardArguments) {
     const std::int64_t channels = a.kept_view.extent;
     for_rows(a.kept_view, team, [&](std::int64_t, std::int64_t at) {
         const T* const y = a.kept + at;
@@ -102,8 +98,7 @@ void log_softmax_backward_rows(const SoftmaxBackwardArguments<T>& a, ThreadTeam&
     });
 }
 
-template <class T>
-void softmax_columns(const SoftmaxArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(softmax_columns, SoftmaxArguments) {
     const AxisView& view = a.src_view;
     for_strips(view, team, [&](const Strip& strip) {
         StripNumbers<T> numbers;
@@ -126,8 +121,7 @@ void softmax_columns(const SoftmaxArguments<T>& a, ThreadTeam& team) {
     });
 }
 
-template <class T>
-void softmax_backward_columns(const SoftmaxBackwardArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(softmax_backward_columns, SoftmaxBackwardArguments) {
     const AxisView& view = a.kept_view;
     for_strips(view, team, [&](const Strip& strip) {
         StripNumbers<T> numbers;
@@ -147,8 +141,7 @@ void softmax_backward_columns(const SoftmaxBackwardArguments<T>& a, ThreadTeam& 
     });
 }
 
-template <class T>
-void log_softmax_columns(const SoftmaxArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(log_softmax_columns, SoftmaxArguments) {
     const AxisView& view = a.src_view;
     for_strips(view, team, [&](const Strip& strip) {
         StripNumbers<T> numbers;
@@ -171,8 +164,7 @@ void log_softmax_columns(const SoftmaxArguments<T>& a, ThreadTeam& team) {
     });
 }
 
-template <class T>
-void log_softmax_backward_columns(const SoftmaxBackwardArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(log_softmax_backward_columns, SoftmaxBackwardArguments) {
     const AxisView& view = a.kept_view;
     for_strips(view, team, [&](const Strip& strip) {
         StripNumbers<T> numbers;
@@ -192,14 +184,5 @@ void log_softmax_backward_columns(const SoftmaxBackwardArguments<T>& a, ThreadTe
         });
     });
 }
-
-DTNN_KERNEL(softmax_rows, SoftmaxArguments)
-DTNN_KERNEL(softmax_columns, SoftmaxArguments)
-DTNN_KERNEL(softmax_backward_rows, SoftmaxBackwardArguments)
-DTNN_KERNEL(softmax_backward_columns, SoftmaxBackwardArguments)
-DTNN_KERNEL(log_softmax_rows, SoftmaxArguments)
-DTNN_KERNEL(log_softmax_columns, SoftmaxArguments)
-DTNN_KERNEL(log_softmax_backward_rows, SoftmaxBackwardArguments)
-DTNN_KERNEL(log_softmax_backward_columns, SoftmaxBackwardArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

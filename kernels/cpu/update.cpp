@@ -104,8 +104,7 @@ void adam(const AdamUpdateArguments<T>& a, const AdamStep& step, ThreadTeam& tea
 
 }  // namespace
 
-template <class T>
-void sgd_update_fused(const SgdUpdateArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(sgd_update_fused, SgdUpdateArguments) {
     if (a.velocity == nullptr) {
         sgd<false, false>(a, team);
     } else if (a.nesterov) {
@@ -115,8 +114,7 @@ void sgd_update_fused(const SgdUpdateArguments<T>& a, ThreadTeam& team) {
     }
 }
 
-template <class T>
-void rmsprop_update_fused(const RmspropUpdateArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(rmsprop_update_fused, RmspropUpdateArguments) {
     const bool centered = a.first_moment != nullptr, momentum = a.velocity != nullptr;
     if (centered) {
         momentum ? rmsprop<true, true>(a, team) : rmsprop<true, false>(a, team);
@@ -125,22 +123,19 @@ void rmsprop_update_fused(const RmspropUpdateArguments<T>& a, ThreadTeam& team) 
     }
 }
 
-template <class T>
-void adam_update_fused(const AdamUpdateArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(adam_update_fused, AdamUpdateArguments) {
     const AdamStep step = AdamStep::adam(a);
     a.largest_moment != nullptr ? adam<false, true>(a, step, team)
                                 : adam<false, false>(a, step, team);
 }
 
-template <class T>
-void nadam_update_fused(const AdamUpdateArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(nadam_update_fused, AdamUpdateArguments) {
     const AdamStep step = AdamStep::nadam(a);
     adam<true, false>(a, step, team);
     if (a.new_momentum_product != nullptr) *a.new_momentum_product = T(step.momentum_product);
 }
 
-template <class T>
-void adagrad_update_fused(const AdagradUpdateArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(adagrad_update_fused, AdagradUpdateArguments) {
     const UpdateTerms<T> terms(a);
     const T rate = T(a.rate() / (1 + double(*a.update) * a.learning_rate_decay));
     const T inside = a.epsilon_inside_root ? T(a.epsilon) : T(0);
@@ -159,11 +154,5 @@ void adagrad_update_fused(const AdagradUpdateArguments<T>& a, ThreadTeam& team) 
             }
         });
 }
-
-DTNN_KERNEL(sgd_update_fused, SgdUpdateArguments)
-DTNN_KERNEL(rmsprop_update_fused, RmspropUpdateArguments)
-DTNN_KERNEL(adam_update_fused, AdamUpdateArguments)
-DTNN_KERNEL(nadam_update_fused, AdamUpdateArguments)
-DTNN_KERNEL(adagrad_update_fused, AdagradUpdateArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -129,8 +129,7 @@ void moments_of_source(const BatchNormTrainingArguments<T>& a, const ChannelMome
 
 }  // namespace
 
-template <class T>
-void batch_norm_training_columns(const BatchNormTrainingArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_training_columns, BatchNormTrainingArguments) {
     const std::int64_t channels = a.src_layout.channels;
     auto* const scale = reinterpret_cast<double*>(a.workspace);
     const ChannelMoments<T> moments{a.epsilon,
@@ -158,8 +157,7 @@ void batch_norm_training_columns(const BatchNormTrainingArguments<T>& a, const L
     }
 }
 
-template <class T>
-void batch_norm_inference_columns(const BatchNormInferenceArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_inference_columns, BatchNormInferenceArguments) {
     const std::int64_t channels = a.src_layout.channels;
     auto* const mean = reinterpret_cast<double*>(a.workspace);
     double* const scale = mean + channels;
@@ -172,8 +170,7 @@ void batch_norm_inference_columns(const BatchNormInferenceArguments<T>& a, const
     write_normalised(launch, of, channels * a.src_layout.pixels(), a.relu, a.dst);
 }
 
-template <class T>
-void batch_norm_backward_columns(const BatchNormBackwardArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_backward_columns, BatchNormBackwardArguments) {
     const PassedGradient<T> gradient(a);
     const std::int64_t channels = gradient.shape.channels(), pixels = a.src_layout.pixels();
     auto* const means = reinterpret_cast<Sums<2>*>(a.workspace);
@@ -188,8 +185,7 @@ void batch_norm_backward_columns(const BatchNormBackwardArguments<T>& a, const L
     write_gradients(launch, gradient, pixels, means, a.diff_src, a.diff_residual);
 }
 
-template <class T>
-void fold_batch_norm_each(const FoldBatchNormArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(fold_batch_norm_each, FoldBatchNormArguments) {
     auto* const scale = reinterpret_cast<double*>(a.workspace);
     launch.each(a.channels, [=] DTNN_DEVICE(std::int64_t c) {
         scale[c] = double(a.gamma[c]) / std::sqrt(double(a.running_variance[c]) + a.epsilon);
@@ -200,10 +196,5 @@ void fold_batch_norm_each(const FoldBatchNormArguments<T>& a, const Launch& laun
         a.dst_weights[i] = T(double(a.weights[i]) * scale[i / a.inner % a.channels]);
     });
 }
-
-DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_training_columns, BatchNormTrainingArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_inference_columns, BatchNormInferenceArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_backward_columns, BatchNormBackwardArguments)
-DTNN_CUDA_KERNEL(fold_batch_norm_each, FoldBatchNormArguments)
 
 }  // namespace dtnn::kernels::cuda

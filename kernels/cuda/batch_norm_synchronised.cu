@@ -25,8 +25,7 @@ struct SumsOfRank {
 
 }  // namespace
 
-template <class T>
-void batch_norm_sums_columns(const BatchNormSumsArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_sums_columns, BatchNormSumsArguments) {
     const std::int64_t channels = a.src_layout.channels, pixels = a.src_layout.pixels();
     const SumsOfRank<T> result{a.batch_weight, a.sums, channels, pixels};
     if (a.statistics != nullptr) {
@@ -52,9 +51,7 @@ void batch_norm_sums_columns(const BatchNormSumsArguments<T>& a, const Launch& l
         });
 }
 
-template <class T>
-void batch_norm_backward_sums_columns(const BatchNormBackwardSumsArguments<T>& a,
-                                      const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_backward_sums_columns, BatchNormBackwardSumsArguments) {
     const PassedGradient<T> gradient(a);
     const std::int64_t pixels = a.src_layout.pixels();
     const SumsOfRank<T> result{a.batch_weight, a.sums, gradient.shape.channels(), pixels};
@@ -66,9 +63,7 @@ void batch_norm_backward_sums_columns(const BatchNormBackwardSumsArguments<T>& a
                   });
 }
 
-template <class T>
-void batch_norm_backward_apply_each(const BatchNormBackwardApplyArguments<T>& a,
-                                    const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_backward_apply_each, BatchNormBackwardApplyArguments) {
     const PassedGradient<T> gradient(a);
     const std::int64_t channels = gradient.shape.channels();
     auto* const means = reinterpret_cast<Sums<2>*>(a.workspace);
@@ -79,9 +74,5 @@ void batch_norm_backward_apply_each(const BatchNormBackwardApplyArguments<T>& a,
     });
     write_gradients(launch, gradient, a.src_layout.pixels(), means, a.diff_src, a.diff_residual);
 }
-
-DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_sums_columns, BatchNormSumsArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_backward_sums_columns, BatchNormBackwardSumsArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_backward_apply_each, BatchNormBackwardApplyArguments)
 
 }  // namespace dtnn::kernels::cuda

@@ -5,8 +5,7 @@
 
 namespace dtnn::kernels::cuda {
 
-template <class T>
-void channel_scale_each(const ChannelScaleArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(channel_scale_each, ChannelScaleArguments) {
     const ImageLayout from = a.src_layout, to = a.dst_layout;
     each_element(launch, from,
                  [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
@@ -15,9 +14,7 @@ void channel_scale_each(const ChannelScaleArguments<T>& a, const Launch& launch)
                  });
 }
 
-template <class T>
-void channel_scale_backward_gate_columns(const ChannelScaleBackwardGateArguments<T>& a,
-                                         const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(channel_scale_backward_gate_columns, ChannelScaleBackwardGateArguments) {
     const ImageLayout image = a.src_layout, of_diff = a.diff_dst_layout;
     const Divider width(image.width);
     reduce_columns<1>(
@@ -32,8 +29,5 @@ void channel_scale_backward_gate_columns(const ChannelScaleBackwardGateArguments
             a.diff_gate[n * image.channels + c] = T(sums.of[0]);
         });
 }
-
-DTNN_CUDA_KERNEL_OF_VALUES(channel_scale_each, ChannelScaleArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(channel_scale_backward_gate_columns, ChannelScaleBackwardGateArguments)
 
 }  // namespace dtnn::kernels::cuda

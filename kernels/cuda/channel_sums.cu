@@ -5,8 +5,7 @@
 
 namespace dtnn::kernels::cuda {
 
-template <class T>
-void channel_sums_columns(const ChannelSumsArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(channel_sums_columns, ChannelSumsArguments) {
     const DenseChannels shape(a.src_view.extent, a.src_view.inner);
     reduce_columns<1>(
         launch, 1, a.src_view.lines(), a.src_view.extent, reinterpret_cast<Sums<1>*>(a.workspace),
@@ -17,7 +16,5 @@ void channel_sums_columns(const ChannelSumsArguments<T>& a, const Launch& launch
             a.dst[c] = Wide<T>(sums.of[0]);
         });
 }
-
-DTNN_CUDA_KERNEL_OF_VALUES(channel_sums_columns, ChannelSumsArguments)
 
 }  // namespace dtnn::kernels::cuda

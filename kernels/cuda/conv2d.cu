@@ -53,8 +53,7 @@ struct WeightIndex {
 }  // namespace
 
 /// A thread has a cell of dst.
-template <class T>
-void conv2d_direct(const Conv2dArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(conv2d_direct, Conv2dArguments) {
     const ConvAxis rows = rows_of(a.shape), columns = columns_of(a.shape);
     const ImageLayout image = image_of(a), filters = filters_of(a), result = result_of(a);
     const Epilogue<T> epilogue = epilogue_of(a);
@@ -85,8 +84,7 @@ void conv2d_direct(const Conv2dArguments<T>& a, const Launch& launch) {
 }
 
 /// A thread has a cell of diff_src, and adds up what the output cells give whose taps fall on it.
-template <class T>
-void conv2d_backward_data_direct(const Conv2dBackwardDataArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(conv2d_backward_data_direct, Conv2dBackwardDataArguments) {
     const ConvAxis rows = rows_of(a.shape), columns = columns_of(a.shape);
     const ImageLayout image = image_of(a), filters = filters_of(a), result = result_of(a);
     const Epilogue<T> epilogue = epilogue_of(a);
@@ -114,15 +112,12 @@ void conv2d_backward_data_direct(const Conv2dBackwardDataArguments<T>& a, const 
                  });
 }
 
-template <class T>
-void conv2d_transpose_direct(const Conv2dTransposeArguments<T>& a, const Launch& launch) {
-    conv2d_backward_data_direct<T>(a, launch);
+DTNN_CUDA_KERNEL_OF_VALUES(conv2d_transpose_direct, Conv2dTransposeArguments) {
+    conv2d_backward_data_direct(a, launch);
 }
 
 /// A group of threads has a weight.
-template <class T>
-void conv2d_backward_weights_direct(const Conv2dBackwardWeightsArguments<T>& a,
-                                    const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(conv2d_backward_weights_direct, Conv2dBackwardWeightsArguments) {
     const ConvAxis rows = rows_of(a.shape), columns = columns_of(a.shape);
     const ImageLayout image = image_of(a), filters = filters_of(a), result = result_of(a);
     const WeightIndex weight_of(filters);
@@ -147,10 +142,5 @@ void conv2d_backward_weights_direct(const Conv2dBackwardWeightsArguments<T>& a,
         });
     sum_bias_gradient(a, launch);
 }
-
-DTNN_CUDA_KERNEL_OF_VALUES(conv2d_direct, Conv2dArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(conv2d_backward_data_direct, Conv2dBackwardDataArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(conv2d_transpose_direct, Conv2dTransposeArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(conv2d_backward_weights_direct, Conv2dBackwardWeightsArguments)
 
 }  // namespace dtnn::kernels::cuda

@@ -139,12 +139,10 @@ void copy(const CopyArguments<T>& a, const Launch& launch) {
 
 }  // namespace
 
-#define DTNN_COPY(op)                                                  \
-    template <class T>                                                 \
-    void op##_tiles(const CopyArguments<T>& a, const Launch& launch) { \
-        copy(a, launch);                                               \
-    }                                                                  \
-    DTNN_CUDA_KERNEL_OF_VALUES(op##_tiles, CopyArguments)
+#define DTNN_COPY(op)                                       \
+    DTNN_CUDA_KERNEL_OF_VALUES(op##_tiles, CopyArguments) { \
+        copy(a, launch);                                    \
+    }
 DTNN_COPY(reorder)
 DTNN_COPY(flatten)
 DTNN_COPY(unflatten)
@@ -152,8 +150,7 @@ DTNN_COPY(pixels_to_rows)
 DTNN_COPY(rows_to_pixels)
 #undef DTNN_COPY
 
-template <class T>
-void pack_weights_each(const PackWeightsArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(pack_weights_each, PackWeightsArguments) {
     const Divider block(a.block), rows(a.rows);
     launch.each(a.blocks * a.rows * a.block, [=] DTNN_DEVICE(std::int64_t i) {
         const std::int64_t line = block.quotient(i), b = rows.quotient(line);
@@ -161,8 +158,6 @@ void pack_weights_each(const PackWeightsArguments<T>& a, const Launch& launch) {
         a.dst[i] = filter < a.filters ? a.src[row * a.filters + filter] : T(0);
     });
 }
-
-DTNN_CUDA_KERNEL_OF_VALUES(pack_weights_each, PackWeightsArguments)
 
 namespace {
 
@@ -183,8 +178,7 @@ struct Places {
 
 }  // namespace
 
-template <class T>
-void concat_each(const ConcatArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(concat_each, ConcatArguments) {
     const auto* const parts = launch.constant(a.parts);
     const AxisView whole = a.whole;
     const Places places(whole);
@@ -199,8 +193,7 @@ void concat_each(const ConcatArguments<T>& a, const Launch& launch) {
     });
 }
 
-template <class T>
-void slice_each(const SliceArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(slice_each, SliceArguments) {
     const AxisView from = a.src_view, to = a.dst_view;
     const Places places(to);
     launch.each(to.elements(), [=] DTNN_DEVICE(std::int64_t at) {
@@ -209,8 +202,7 @@ void slice_each(const SliceArguments<T>& a, const Launch& launch) {
     });
 }
 
-template <class T>
-void slice_backward_each(const SliceArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(slice_backward_each, SliceArguments) {
     const AxisView from = a.src_view, to = a.dst_view;
     const Places places(to);
     launch.each(to.elements(), [=] DTNN_DEVICE(std::int64_t at) {
@@ -220,9 +212,5 @@ void slice_backward_each(const SliceArguments<T>& a, const Launch& launch) {
             e >= 0 && e < from.extent ? a.src[from.at(p.o, e, p.i)] : T(0);
     });
 }
-
-DTNN_CUDA_KERNEL_OF_VALUES(concat_each, ConcatArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(slice_each, SliceArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(slice_backward_each, SliceArguments)
 
 }  // namespace dtnn::kernels::cuda

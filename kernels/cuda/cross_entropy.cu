@@ -89,9 +89,7 @@ void gradient_of_shares(const ClassLossArguments<T>& a, const Launch& launch, co
 
 }  // namespace
 
-template <class T>
-void categorical_cross_entropy_chunks(const CategoricalCrossEntropyArguments<T>& a,
-                                      const Launch& launch) {
+DTNN_CUDA_KERNEL(categorical_cross_entropy_chunks, CategoricalCrossEntropyArguments) {
     const T* const src = a.src;
     const double epsilon = a.epsilon;
     mean_of_shares(a, launch, [=] DTNN_DEVICE(std::int64_t i) {
@@ -100,9 +98,7 @@ void categorical_cross_entropy_chunks(const CategoricalCrossEntropyArguments<T>&
     });
 }
 
-template <class T>
-void categorical_cross_entropy_backward_each(const CategoricalCrossEntropyArguments<T>& a,
-                                             const Launch& launch) {
+DTNN_CUDA_KERNEL(categorical_cross_entropy_backward_each, CategoricalCrossEntropyArguments) {
     const T* const src = a.src;
     const double epsilon = a.epsilon;
     gradient_of_shares(a, launch, [=] DTNN_DEVICE(std::int64_t i, double share) {
@@ -111,20 +107,17 @@ void categorical_cross_entropy_backward_each(const CategoricalCrossEntropyArgume
     });
 }
 
-template <class T>
-void negative_log_likelihood_chunks(const ClassLossArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(negative_log_likelihood_chunks, ClassLossArguments) {
     const T* const src = a.src;
     mean_of_shares(a, launch, [=] DTNN_DEVICE(std::int64_t i) { return -double(src[i]); });
 }
 
-template <class T>
-void negative_log_likelihood_backward_each(const ClassLossArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(negative_log_likelihood_backward_each, ClassLossArguments) {
     gradient_of_shares(a, launch, [=] DTNN_DEVICE(std::int64_t, double share) { return -share; });
 }
 
 /// Sums of each row: of exponentials, of shares, and of shares times distances from the largest.
-template <class T>
-void softmax_cross_entropy_rows(const SoftmaxCrossEntropyArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(softmax_cross_entropy_rows, SoftmaxCrossEntropyArguments) {
     const ClassShares<T> shares = class_shares(a, launch);
     const std::int64_t classes = a.classes;
     auto* const of_row = reinterpret_cast<Sums<2>*>(a.workspace);
@@ -154,8 +147,7 @@ void softmax_cross_entropy_rows(const SoftmaxCrossEntropyArguments<T>& a, const 
     });
 }
 
-template <class T>
-void softmax_cross_entropy_backward_rows(const ClassLossArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(softmax_cross_entropy_backward_rows, ClassLossArguments) {
     const ClassShares<T> shares = class_shares(a, launch);
     const double* const divisor = find_divisor(a, shares, launch);
     const std::int64_t classes = a.classes;
@@ -172,12 +164,5 @@ void softmax_cross_entropy_backward_rows(const ClassLossArguments<T>& a, const L
             dst[i] = T(shares.counts(n) ? slope / d : 0.0);
         });
 }
-
-DTNN_CUDA_KERNEL(categorical_cross_entropy_chunks, CategoricalCrossEntropyArguments)
-DTNN_CUDA_KERNEL(categorical_cross_entropy_backward_each, CategoricalCrossEntropyArguments)
-DTNN_CUDA_KERNEL(negative_log_likelihood_chunks, ClassLossArguments)
-DTNN_CUDA_KERNEL(negative_log_likelihood_backward_each, ClassLossArguments)
-DTNN_CUDA_KERNEL(softmax_cross_entropy_rows, SoftmaxCrossEntropyArguments)
-DTNN_CUDA_KERNEL(softmax_cross_entropy_backward_rows, ClassLossArguments)
 
 }  // namespace dtnn::kernels::cuda

@@ -8,9 +8,10 @@
 
 namespace dtnn::kernels::cuda {
 
-#define KERNEL(op, name, Arguments, dtypes, refuses, workspace) \
-    template <class T>                                          \
-    void op##_##name(const Arguments<T>& arguments, const Launch& launch);
+#define KERNEL(op, name, Arguments, dtypes, refuses, workspace)           \
+    DTNN_DECLARE_KERNEL(op##_##name, Arguments, const Launch)             \
+    void op##_##name(const Arguments<BFloat16>& a, const Launch& launch); \
+    void op##_##name(const Arguments<Float16>& a, const Launch& launch);
 #define LIBRARY KERNEL
 #include "kernels/cuda/catalogue.def"
 #undef KERNEL
@@ -59,7 +60,7 @@ struct Entry {
     }
 };
 
-#define DTNN_BINDER(function, Arguments, T) &bind_function<Arguments<T>, &function<T>>
+#define DTNN_BINDER(function, Arguments, T) &bind_function<Arguments<T>, &function>
 #define DTNN_ENTRY_both(function, Arguments)                                               \
     {                                                                                      \
         DTNN_BINDER(function, Arguments, float), DTNN_BINDER(function, Arguments, double), \

@@ -17,8 +17,7 @@ DTNN_DEVICE void apply(const DropoutApplyArguments<T>& a, std::int64_t at, bool 
 
 }  // namespace
 
-template <class T>
-void dropout_apply_philox(const DropoutApplyArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(dropout_apply_philox, DropoutApplyArguments) {
     // A thread has a block of the generator: four neighbours of the logical order, or fewer at the
     // ends.
     if (a.row_major) {
@@ -53,8 +52,7 @@ void dropout_apply_philox(const DropoutApplyArguments<T>& a, const Launch& launc
     });
 }
 
-template <class T>
-void spatial_dropout2d_apply_philox(const DropoutApplyArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(spatial_dropout2d_apply_philox, DropoutApplyArguments) {
     const ImageLayout image = a.layout;
     // A word serves a thread for a few pixels.
     constexpr std::int64_t kPixels = 8;
@@ -72,8 +70,5 @@ void spatial_dropout2d_apply_philox(const DropoutApplyArguments<T>& a, const Lau
             apply(a, image.at(n, c, width.quotient(pixel), width.remainder(pixel)), keep);
     });
 }
-
-DTNN_CUDA_KERNEL_OF_VALUES(dropout_apply_philox, DropoutApplyArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(spatial_dropout2d_apply_philox, DropoutApplyArguments)
 
 }  // namespace dtnn::kernels::cuda

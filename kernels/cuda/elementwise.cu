@@ -165,38 +165,25 @@ void evaluate_sums(const ElementwiseSumsArguments<T>& a, const Launch& launch) {
 
 }  // namespace
 
-template <class T>
-void elementwise_interpreted(const ElementwiseArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(elementwise_interpreted, ElementwiseArguments) {
     evaluate<kShallowStack>(a, launch);
 }
-template <class T>
-void elementwise_interpreted_deep(const ElementwiseArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(elementwise_interpreted_deep, ElementwiseArguments) {
     evaluate<kDeepStack>(a, launch);
 }
 
-template <class T>
-void elementwise_mean_interpreted(const ElementwiseMeanArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(elementwise_mean_interpreted, ElementwiseMeanArguments) {
     evaluate_mean<kShallowStack>(a, launch);
 }
-template <class T>
-void elementwise_mean_interpreted_deep(const ElementwiseMeanArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(elementwise_mean_interpreted_deep, ElementwiseMeanArguments) {
     evaluate_mean<kDeepStack>(a, launch);
 }
 
-template <class T>
-void elementwise_sums_interpreted(const ElementwiseSumsArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(elementwise_sums_interpreted, ElementwiseSumsArguments) {
     evaluate_sums<kShallowStack>(a, launch);
 }
-template <class T>
-void elementwise_sums_interpreted_deep(const ElementwiseSumsArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(elementwise_sums_interpreted_deep, ElementwiseSumsArguments) {
     evaluate_sums<kDeepStack>(a, launch);
 }
-
-DTNN_CUDA_KERNEL_OF_VALUES(elementwise_interpreted, ElementwiseArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(elementwise_interpreted_deep, ElementwiseArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(elementwise_sums_interpreted, ElementwiseSumsArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(elementwise_sums_interpreted_deep, ElementwiseSumsArguments)
-DTNN_CUDA_KERNEL(elementwise_mean_interpreted, ElementwiseMeanArguments)
-DTNN_CUDA_KERNEL(elementwise_mean_interpreted_deep, ElementwiseMeanArguments)
 
 }  // namespace dtnn::kernels::cuda

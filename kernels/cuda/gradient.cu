@@ -6,8 +6,7 @@
 
 namespace dtnn::kernels::cuda {
 
-template <class T>
-void gradient_square_sum_chunks(const GradientSquareSumArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(gradient_square_sum_chunks, GradientSquareSumArguments) {
     reduce_all<1>(
         launch, a.count, reinterpret_cast<Sums<1>*>(a.sums),
         [=] DTNN_DEVICE(std::int64_t i) {
@@ -16,8 +15,7 @@ void gradient_square_sum_chunks(const GradientSquareSumArguments<T>& a, const La
         [=] DTNN_DEVICE(const Sums<1>& sums) { *a.dst = sums.of[0]; });
 }
 
-template <class T>
-void gradient_scale_group(const GradientScaleArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(gradient_scale_group, GradientScaleArguments) {
     const double clip_norm = a.clip_norm;
     const T* const loss_scale = a.loss_scale;
     const bool sums_count = clip_norm > 0 || loss_scale != nullptr;
@@ -46,8 +44,7 @@ void gradient_scale_group(const GradientScaleArguments<T>& a, const Launch& laun
         });
 }
 
-template <class T>
-void adapt_loss_scale_each(const AdaptLossScaleArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(adapt_loss_scale_each, AdaptLossScaleArguments) {
     const T interval = T(a.growth_interval);
     launch.each(1, [=] DTNN_DEVICE(std::int64_t) {
         const T old = *a.scale, done = *a.updates + 1;
@@ -62,41 +59,29 @@ void adapt_loss_scale_each(const AdaptLossScaleArguments<T>& a, const Launch& la
     });
 }
 
-template <class T>
-void accumulate_gradient_each(const GradientSumArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(accumulate_gradient_each, GradientSumArguments) {
     launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) {
         a.new_sum[i] = T(double(a.sum[i]) + double(a.diff[i]));
     });
 }
 
-template <class T>
-void take_gradient_sum_each(const GradientSumArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(take_gradient_sum_each, GradientSumArguments) {
     launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) {
         a.total[i] = T(double(a.sum[i]) + double(a.diff[i]));
         a.new_sum[i] = T(0);
     });
 }
 
-template <class T>
-void weigh_gradient_each(const WeighGradientArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(weigh_gradient_each, WeighGradientArguments) {
     launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) {
         a.dst[i] = T(double(*a.batch_weight) * double(a.diff[i]));
     });
 }
 
-template <class T>
-void moving_average_each(const MovingAverageArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(moving_average_each, MovingAverageArguments) {
     launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) {
         a.new_average[i] = T(a.decay * double(a.average[i]) + (1 - a.decay) * double(a.weights[i]));
     });
 }
-
-DTNN_CUDA_KERNEL(gradient_square_sum_chunks, GradientSquareSumArguments)
-DTNN_CUDA_KERNEL(gradient_scale_group, GradientScaleArguments)
-DTNN_CUDA_KERNEL(adapt_loss_scale_each, AdaptLossScaleArguments)
-DTNN_CUDA_KERNEL(accumulate_gradient_each, GradientSumArguments)
-DTNN_CUDA_KERNEL(take_gradient_sum_each, GradientSumArguments)
-DTNN_CUDA_KERNEL(weigh_gradient_each, WeighGradientArguments)
-DTNN_CUDA_KERNEL(moving_average_each, MovingAverageArguments)
 
 }  // namespace dtnn::kernels::cuda

@@ -75,8 +75,7 @@ void sum_dice_groups(const Launch& launch, const DiceGroups<T>& groups, Sums<2>*
 
 }  // namespace
 
-template <class T>
-void hinge_rows(const HingeArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(hinge_rows, HingeArguments) {
     const RowLabels<T> labels = row_labels(a);
     auto* const of_row = reinterpret_cast<Sums<1>*>(a.workspace);
     fold_rows<FirstLargest, HingeOthers>(
@@ -108,8 +107,7 @@ void hinge_rows(const HingeArguments<T>& a, const Launch& launch) {
     });
 }
 
-template <class T>
-void hinge_backward_rows(const HingeArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(hinge_backward_rows, HingeArguments) {
     const RowLabels<T> labels = row_labels(a);
     const double slope = 1 / double(a.samples) / (a.over_all ? double(a.classes) : 1.0);
     fold_rows<FirstLargest, HingeCounted>(
@@ -145,8 +143,7 @@ void hinge_backward_rows(const HingeArguments<T>& a, const Launch& launch) {
         });
 }
 
-template <class T>
-void dice_columns(const DiceArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(dice_columns, DiceArguments) {
     const DiceGroups<T> groups = dice_groups(a);
     const std::int64_t count = groups.count();
     auto* const of_group = reinterpret_cast<Sums<1>*>(a.workspace);
@@ -160,8 +157,7 @@ void dice_columns(const DiceArguments<T>& a, const Launch& launch) {
                 [=] DTNN_DEVICE(const Sums<1>& total) { *a.dst = T(total.of[0] / double(count)); });
 }
 
-template <class T>
-void dice_backward_columns(const DiceArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(dice_backward_columns, DiceArguments) {
     const DiceGroups<T> groups = dice_groups(a);
     const std::int64_t count = groups.count(), rows = groups.rows, columns = groups.columns;
     auto* const of_group = reinterpret_cast<Sums<2>*>(a.workspace);
@@ -179,10 +175,5 @@ void dice_backward_columns(const DiceArguments<T>& a, const Launch& launch) {
         a.dst[i] = T(slope / double(count));
     });
 }
-
-DTNN_CUDA_KERNEL(hinge_rows, HingeArguments)
-DTNN_CUDA_KERNEL(hinge_backward_rows, HingeArguments)
-DTNN_CUDA_KERNEL(dice_columns, DiceArguments)
-DTNN_CUDA_KERNEL(dice_backward_columns, DiceArguments)
 
 }  // namespace dtnn::kernels::cuda

@@ -1,15 +1,13 @@
 #pragma once
 /// The beginning of every .cu of our own kernels.
 
+#include "kernels/arguments/arguments.hpp"
 #include "kernels/cuda/launch.hpp"
 
-/// For both precisions.
-#define DTNN_CUDA_KERNEL(function, Arguments)                              \
-    template void function<float>(const Arguments<float>&, const Launch&); \
-    template void function<double>(const Arguments<double>&, const Launch&);
+/// Begins a kernel for both precisions, of the arguments `a` and the grid `launch`.
+#define DTNN_CUDA_KERNEL(function, Arguments) \
+    DTNN_DEFINE_KERNEL(function, Arguments, const Launch, launch, DTNN_OF_FLOATS)
 
 /// And for those that values are stored in: BFloat16, Float16.
-#define DTNN_CUDA_KERNEL_OF_VALUES(function, Arguments)                          \
-    DTNN_CUDA_KERNEL(function, Arguments)                                        \
-    template void function<BFloat16>(const Arguments<BFloat16>&, const Launch&); \
-    template void function<Float16>(const Arguments<Float16>&, const Launch&);
+#define DTNN_CUDA_KERNEL_OF_VALUES(function, Arguments) \
+    DTNN_DEFINE_KERNEL(function, Arguments, const Launch, launch, DTNN_OF_VALUES)

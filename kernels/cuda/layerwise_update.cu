@@ -37,8 +37,7 @@ DTNN_DEVICE LambElement lamb_element(const LambUpdateArguments<T>& a, const Laye
 
 }  // namespace
 
-template <class T>
-void lars_update_chunks(const LarsUpdateArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(lars_update_chunks, LarsUpdateArguments) {
     LayerwiseStep* const step = reinterpret_cast<LayerwiseStep*>(a.sums);
     if (a.adaptive) {
         reduce_all<2>(
@@ -66,8 +65,7 @@ void lars_update_chunks(const LarsUpdateArguments<T>& a, const Launch& launch) {
     });
 }
 
-template <class T>
-void lamb_update_chunks(const LambUpdateArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(lamb_update_chunks, LambUpdateArguments) {
     LayerwiseStep* const step = reinterpret_cast<LayerwiseStep*>(a.sums);
     launch.each(1, [=] DTNN_DEVICE(std::int64_t) {
         const double t = double(*a.update + 1);
@@ -97,8 +95,5 @@ void lamb_update_chunks(const LambUpdateArguments<T>& a, const Launch& launch) {
         a.new_weights[i] = T(double(a.weights[i]) - a.rate() * step->ratio * element.change);
     });
 }
-
-DTNN_CUDA_KERNEL(lars_update_chunks, LarsUpdateArguments)
-DTNN_CUDA_KERNEL(lamb_update_chunks, LambUpdateArguments)
 
 }  // namespace dtnn::kernels::cuda

@@ -32,8 +32,7 @@ DTNN_DEVICE double power(double base, double exponent) {
 
 }  // namespace
 
-template <class T>
-void local_response_norm_each(const LocalResponseNormArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(local_response_norm_each, LocalResponseNormArguments) {
     const std::int64_t channels = a.src_layout.channels;
     const ResponseWindow<T> window{a.src, channels, a.size, a.k, a.alpha / double(a.size)};
     launch.each(channels * a.src_layout.pixels(), [=] DTNN_DEVICE(std::int64_t i) {
@@ -43,9 +42,7 @@ void local_response_norm_each(const LocalResponseNormArguments<T>& a, const Laun
 
 /// First what each channel gives to its neighbours, into the workspace, and what it keeps; then the
 /// sums.
-template <class T>
-void local_response_norm_backward_each(const LocalResponseNormBackwardArguments<T>& a,
-                                       const Launch& launch) {
+DTNN_CUDA_KERNEL(local_response_norm_backward_each, LocalResponseNormBackwardArguments) {
     const std::int64_t channels = a.kept_layout.channels, size = a.size;
     const std::int64_t count = channels * a.kept_layout.pixels();
     const ResponseWindow<T> window{a.kept, channels, size, a.k, a.alpha / double(size)};
@@ -68,8 +65,5 @@ void local_response_norm_backward_each(const LocalResponseNormBackwardArguments<
         a.diff_src[i] = T(double(a.diff_src[i]) - slope * double(a.kept[i]) * sum);
     });
 }
-
-DTNN_CUDA_KERNEL(local_response_norm_each, LocalResponseNormArguments)
-DTNN_CUDA_KERNEL(local_response_norm_backward_each, LocalResponseNormBackwardArguments)
 
 }  // namespace dtnn::kernels::cuda

@@ -5,8 +5,7 @@
 
 namespace dtnn::kernels::cuda {
 
-template <class T>
-void mean_columns(const MeanArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(mean_columns, MeanArguments) {
     const AxisView view = a.src_view;
     reduce_columns<1>(
         launch, view.outer, view.extent, view.inner, reinterpret_cast<Sums<1>*>(a.workspace),
@@ -18,8 +17,7 @@ void mean_columns(const MeanArguments<T>& a, const Launch& launch) {
         });
 }
 
-template <class T>
-void mean_backward_each(const MeanBackwardArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(mean_backward_each, MeanBackwardArguments) {
     const AxisView view = a.diff_src_view;
     const Divider inner(view.inner), lines(view.inner * view.extent);
     launch.each(view.elements(), [=] DTNN_DEVICE(std::int64_t at) {
@@ -27,8 +25,5 @@ void mean_backward_each(const MeanBackwardArguments<T>& a, const Launch& launch)
         a.diff_src[at] = T(double(a.diff_dst[o * view.inner + i]) / double(view.extent));
     });
 }
-
-DTNN_CUDA_KERNEL_OF_VALUES(mean_columns, MeanArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(mean_backward_each, MeanBackwardArguments)
 
 }  // namespace dtnn::kernels::cuda

@@ -40,8 +40,7 @@ void add_label_weights(const Arguments& a, const Launch& launch, const Finish& f
 
 }  // namespace
 
-template <class T>
-void categorical_accuracy_rows(const AccuracyArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(categorical_accuracy_rows, AccuracyArguments) {
     auto* const of_row = reinterpret_cast<Sums<1>*>(a.workspace);
     predict_rows(a, launch,
                  [=] DTNN_DEVICE(std::int64_t row, std::int64_t label, const FirstLargest& best) {
@@ -52,8 +51,7 @@ void categorical_accuracy_rows(const AccuracyArguments<T>& a, const Launch& laun
                 [=] DTNN_DEVICE(const Sums<1>& total) { *a.sum = total.of[0]; });
 }
 
-template <class T>
-void top_k_accuracy_rows(const TopKAccuracyArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(top_k_accuracy_rows, TopKAccuracyArguments) {
     const RowLabels<T> labels = row_labels(a);
     auto* const of_row = reinterpret_cast<Sums<1>*>(a.workspace);
     fold_rows<FirstLargest, Sums<1>>(
@@ -76,8 +74,7 @@ void top_k_accuracy_rows(const TopKAccuracyArguments<T>& a, const Launch& launch
                 [=] DTNN_DEVICE(const Sums<1>& total) { *a.sum = total.of[0]; });
 }
 
-template <class T>
-void class_pairs_rows(const ClassPairsArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(class_pairs_rows, ClassPairsArguments) {
     predict_rows(a, launch,
                  [=] DTNN_DEVICE(std::int64_t row, std::int64_t label, const FirstLargest& best) {
                      a.pairs[2 * row] = std::int32_t(label);
@@ -85,8 +82,7 @@ void class_pairs_rows(const ClassPairsArguments<T>& a, const Launch& launch) {
                  });
 }
 
-template <class T>
-void label_counts_columns(const LabelCountsArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(label_counts_columns, LabelCountsArguments) {
     const T threshold = T(a.threshold);
     // Whole numbers: double is exact.
     reduce_columns<4>(
@@ -103,14 +99,12 @@ void label_counts_columns(const LabelCountsArguments<T>& a, const Launch& launch
         });
 }
 
-template <class T>
-void label_weights_chunks(const LabelWeightsArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(label_weights_chunks, LabelWeightsArguments) {
     double* const dst = a.sum;
     add_label_weights(a, launch, [=] DTNN_DEVICE(double sum) { *dst = sum; });
 }
 
-template <class T>
-void label_share_chunks(const LabelShareArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(label_share_chunks, LabelShareArguments) {
     const T* const batch_weight = a.batch_weight;
     T* const share = a.share;
     const auto samples = double(a.samples);
@@ -119,15 +113,13 @@ void label_share_chunks(const LabelShareArguments<T>& a, const Launch& launch) {
     });
 }
 
-template <class T>
-void one_hot_each(const OneHotArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(one_hot_each, OneHotArguments) {
     launch.each(a.samples * a.classes, [=] DTNN_DEVICE(std::int64_t i) {
         a.dst[i] = i % a.classes == a.labels[i / a.classes] ? T(1) : T(0);
     });
 }
 
-template <class T>
-void scale_classes_each(const ScaleClassesArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(scale_classes_each, ScaleClassesArguments) {
     const T* const src = a.src;
     T* const dst = a.dst;
     const double* const weights = launch.constant(a.class_weights);
@@ -136,14 +128,5 @@ void scale_classes_each(const ScaleClassesArguments<T>& a, const Launch& launch)
         dst[i] = T(double(src[i]) * weights[i % classes]);
     });
 }
-
-DTNN_CUDA_KERNEL(categorical_accuracy_rows, AccuracyArguments)
-DTNN_CUDA_KERNEL(top_k_accuracy_rows, TopKAccuracyArguments)
-DTNN_CUDA_KERNEL(class_pairs_rows, ClassPairsArguments)
-DTNN_CUDA_KERNEL(label_counts_columns, LabelCountsArguments)
-DTNN_CUDA_KERNEL(label_weights_chunks, LabelWeightsArguments)
-DTNN_CUDA_KERNEL(label_share_chunks, LabelShareArguments)
-DTNN_CUDA_KERNEL(one_hot_each, OneHotArguments)
-DTNN_CUDA_KERNEL(scale_classes_each, ScaleClassesArguments)
 
 }  // namespace dtnn::kernels::cuda

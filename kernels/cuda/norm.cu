@@ -233,8 +233,7 @@ void gradients_of_groups(const Launch& launch, const NormBackwardArguments<T>& o
 
 }  // namespace
 
-template <class T>
-void layer_norm_rows(const LayerNormArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(layer_norm_rows, LayerNormArguments) {
     if (too_long(a.src_layout)) {
         normalise_groups(launch, a, long_lines(a), a.workspace);
     } else {
@@ -243,8 +242,7 @@ void layer_norm_rows(const LayerNormArguments<T>& a, const Launch& launch) {
 }
 
 // gamma's gradient reads all of diff_dst before diff_src is written, which may lie on it.
-template <class T>
-void layer_norm_backward_rows(const LayerNormBackwardArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(layer_norm_backward_rows, LayerNormBackwardArguments) {
     if (a.gamma != nullptr)
         gamma_gradients_of_lines(launch, a, a.src_layout, reinterpret_cast<Sums<2>*>(a.workspace));
     if (too_long(a.src_layout)) {
@@ -254,19 +252,12 @@ void layer_norm_backward_rows(const LayerNormBackwardArguments<T>& a, const Laun
     }
 }
 
-template <class T>
-void group_norm_columns(const GroupNormArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(group_norm_columns, GroupNormArguments) {
     normalise_groups(launch, a, grouped_samples(a.src_layout, a.groups), a.workspace);
 }
 
-template <class T>
-void group_norm_backward_columns(const GroupNormBackwardArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(group_norm_backward_columns, GroupNormBackwardArguments) {
     gradients_of_groups(launch, a, grouped_samples(a.src_layout, a.groups), a.workspace);
 }
-
-DTNN_CUDA_KERNEL(layer_norm_rows, LayerNormArguments)
-DTNN_CUDA_KERNEL(layer_norm_backward_rows, LayerNormBackwardArguments)
-DTNN_CUDA_KERNEL(group_norm_columns, GroupNormArguments)
-DTNN_CUDA_KERNEL(group_norm_backward_columns, GroupNormBackwardArguments)
 
 }  // namespace dtnn::kernels::cuda

@@ -90,8 +90,7 @@ void average_backward(const AvgPool2dBackwardArguments<T>& a, const Launch& laun
 
 }  // namespace
 
-template <class T>
-void max_pool2d_windows(const MaxPool2dArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(max_pool2d_windows, MaxPool2dArguments) {
     const ImageLayout from = a.src_layout, to = a.dst_layout, of_indices = a.indices_layout;
     const PoolAxis rows = pool_rows(a.window, from), columns = pool_columns(a.window, from);
     over_windows<Largest<T>>(
@@ -111,8 +110,7 @@ void max_pool2d_windows(const MaxPool2dArguments<T>& a, const Launch& launch) {
         });
 }
 
-template <class T>
-void max_pool2d_backward_windows(const MaxPool2dBackwardArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(max_pool2d_backward_windows, MaxPool2dBackwardArguments) {
     const ImageLayout from = a.diff_dst_layout, to = a.diff_src_layout;
     const ImageLayout of_indices = a.indices_layout, of_y = a.y_layout;
     const PoolBackAxis rows{pool_rows(a.window, to), from.height};
@@ -133,8 +131,7 @@ void max_pool2d_backward_windows(const MaxPool2dBackwardArguments<T>& a, const L
                         const double& sum) { a.diff_src[to.at(n, c, h, w)] = T(sum); });
 }
 
-template <class T>
-void avg_pool2d_windows(const AvgPool2dArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(avg_pool2d_windows, AvgPool2dArguments) {
     const ImageLayout from = a.src_layout, to = a.dst_layout;
     const PoolAxis rows = pool_rows(a.window, from), columns = pool_columns(a.window, from);
     over_windows<double>(
@@ -151,13 +148,11 @@ void avg_pool2d_windows(const AvgPool2dArguments<T>& a, const Launch& launch) {
         });
 }
 
-template <class T>
-void avg_pool2d_backward_windows(const AvgPool2dBackwardArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(avg_pool2d_backward_windows, AvgPool2dBackwardArguments) {
     average_backward(a, launch);
 }
 
-template <class T>
-void global_avg_pool2d_columns(const AvgPool2dArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(global_avg_pool2d_columns, AvgPool2dArguments) {
     const ImageLayout from = a.src_layout, to = a.dst_layout;
     const std::int64_t pixels = from.height * from.width;
     const Divider width(from.width);
@@ -172,17 +167,8 @@ void global_avg_pool2d_columns(const AvgPool2dArguments<T>& a, const Launch& lau
         });
 }
 
-template <class T>
-void global_avg_pool2d_backward_windows(const AvgPool2dBackwardArguments<T>& a,
-                                        const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(global_avg_pool2d_backward_windows, AvgPool2dBackwardArguments) {
     average_backward(a, launch);
 }
-
-DTNN_CUDA_KERNEL_OF_VALUES(max_pool2d_windows, MaxPool2dArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(max_pool2d_backward_windows, MaxPool2dBackwardArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(avg_pool2d_windows, AvgPool2dArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(avg_pool2d_backward_windows, AvgPool2dBackwardArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(global_avg_pool2d_columns, AvgPool2dArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(global_avg_pool2d_backward_windows, AvgPool2dBackwardArguments)
 
 }  // namespace dtnn::kernels::cuda

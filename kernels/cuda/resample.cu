@@ -44,12 +44,10 @@ void resample(const ResampleArguments<T>& a, const Launch& launch) {
 
 }  // namespace
 
-#define DTNN_RESAMPLE(op)                                                 \
-    template <class T>                                                    \
-    void op##_taps(const ResampleArguments<T>& a, const Launch& launch) { \
-        resample(a, launch);                                              \
-    }                                                                     \
-    DTNN_CUDA_KERNEL_OF_VALUES(op##_taps, ResampleArguments)
+#define DTNN_RESAMPLE(op)                                      \
+    DTNN_CUDA_KERNEL_OF_VALUES(op##_taps, ResampleArguments) { \
+        resample(a, launch);                                   \
+    }
 DTNN_RESAMPLE(zero_pad2d)
 DTNN_RESAMPLE(zero_pad2d_backward)
 DTNN_RESAMPLE(upsample2d)
@@ -58,8 +56,7 @@ DTNN_RESAMPLE(adaptive_avg_pool2d)
 DTNN_RESAMPLE(adaptive_avg_pool2d_backward)
 #undef DTNN_RESAMPLE
 
-template <class T>
-void adaptive_max_pool2d_taps(const AdaptiveMaxArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(adaptive_max_pool2d_taps, AdaptiveMaxArguments) {
     const TapAxis<T> rows = tap_axis_of(a.y, launch), columns = tap_axis_of(a.x, launch);
     const ImageLayout from = a.src_layout, to = a.dst_layout, of_indices = a.indices_layout;
     const T* const src = a.src;
@@ -81,9 +78,7 @@ void adaptive_max_pool2d_taps(const AdaptiveMaxArguments<T>& a, const Launch& la
         });
 }
 
-template <class T>
-void adaptive_max_pool2d_backward_taps(const AdaptiveMaxBackwardArguments<T>& a,
-                                       const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(adaptive_max_pool2d_backward_taps, AdaptiveMaxBackwardArguments) {
     const TapAxis<T> rows = tap_axis_of(a.y, launch), columns = tap_axis_of(a.x, launch);
     const ImageLayout from = a.diff_dst_layout, to = a.diff_src_layout;
     const ImageLayout of_indices = a.indices_layout;
@@ -100,8 +95,5 @@ void adaptive_max_pool2d_backward_taps(const AdaptiveMaxBackwardArguments<T>& a,
         [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x,
                         const double& sum) { diff_src[to.at(n, c, y, x)] = T(sum); });
 }
-
-DTNN_CUDA_KERNEL_OF_VALUES(adaptive_max_pool2d_taps, AdaptiveMaxArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(adaptive_max_pool2d_backward_taps, AdaptiveMaxBackwardArguments)
 
 }  // namespace dtnn::kernels::cuda

@@ -35,22 +35,19 @@ void of_exponentials(const SoftmaxArguments<T>& a, const Launch& launch, const P
 
 }  // namespace
 
-template <class T>
-void softmax_rows(const SoftmaxArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(softmax_rows, SoftmaxArguments) {
     of_exponentials(
         a, launch, [=] DTNN_DEVICE(double sum) { return sum; },
         [=] DTNN_DEVICE(double distance, double sum) { return std::exp(distance) / sum; });
 }
 
-template <class T>
-void log_softmax_rows(const SoftmaxArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(log_softmax_rows, SoftmaxArguments) {
     of_exponentials(
         a, launch, [=] DTNN_DEVICE(double sum) { return std::log(sum); },
         [=] DTNN_DEVICE(double distance, double logarithm) { return distance - logarithm; });
 }
 
-template <class T>
-void softmax_backward_rows(const SoftmaxBackwardArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(softmax_backward_rows, SoftmaxBackwardArguments) {
     const AxisView view = a.kept_view;
     sum_rows<1>(
         launch, view.lines(), view.extent,
@@ -65,8 +62,7 @@ void softmax_backward_rows(const SoftmaxBackwardArguments<T>& a, const Launch& l
         });
 }
 
-template <class T>
-void log_softmax_backward_rows(const SoftmaxBackwardArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(log_softmax_backward_rows, SoftmaxBackwardArguments) {
     const AxisView view = a.kept_view;
     sum_rows<1>(
         launch, view.lines(), view.extent,
@@ -79,10 +75,5 @@ void log_softmax_backward_rows(const SoftmaxBackwardArguments<T>& a, const Launc
             a.diff_src[i] = T(double(a.diff_dst[i]) - std::exp(double(a.kept[i])) * sum.of[0]);
         });
 }
-
-DTNN_CUDA_KERNEL(softmax_rows, SoftmaxArguments)
-DTNN_CUDA_KERNEL(log_softmax_rows, SoftmaxArguments)
-DTNN_CUDA_KERNEL(softmax_backward_rows, SoftmaxBackwardArguments)
-DTNN_CUDA_KERNEL(log_softmax_backward_rows, SoftmaxBackwardArguments)
 
 }  // namespace dtnn::kernels::cuda

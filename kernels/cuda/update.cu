@@ -43,8 +43,7 @@ void moments_and_weights(const AdamUpdateArguments<T>& a, const Step* step, cons
 
 }  // namespace
 
-template <class T>
-void sgd_update_each(const SgdUpdateArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(sgd_update_each, SgdUpdateArguments) {
     launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) {
         if (a.skips()) {
             leave(a.velocity, a.new_velocity, i);
@@ -61,8 +60,7 @@ void sgd_update_each(const SgdUpdateArguments<T>& a, const Launch& launch) {
     });
 }
 
-template <class T>
-void rmsprop_update_each(const RmspropUpdateArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(rmsprop_update_each, RmspropUpdateArguments) {
     launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) {
         if (a.skips()) {
             leave(a.second_moment, a.new_second_moment, i);
@@ -88,8 +86,7 @@ void rmsprop_update_each(const RmspropUpdateArguments<T>& a, const Launch& launc
     });
 }
 
-template <class T>
-void adam_update_each(const AdamUpdateArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(adam_update_each, AdamUpdateArguments) {
     Step* const step = reinterpret_cast<Step*>(a.workspace);
     launch.each(1, [=] DTNN_DEVICE(std::int64_t) {
         const double t = double(*a.update + 1);
@@ -100,8 +97,7 @@ void adam_update_each(const AdamUpdateArguments<T>& a, const Launch& launch) {
     moments_and_weights(a, step, launch);
 }
 
-template <class T>
-void nadam_update_each(const AdamUpdateArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(nadam_update_each, AdamUpdateArguments) {
     Step* const step = reinterpret_cast<Step*>(a.workspace);
     launch.each(1, [=] DTNN_DEVICE(std::int64_t) {
         const double t = double(*a.update + 1);
@@ -121,8 +117,7 @@ void nadam_update_each(const AdamUpdateArguments<T>& a, const Launch& launch) {
     moments_and_weights(a, step, launch);
 }
 
-template <class T>
-void adagrad_update_each(const AdagradUpdateArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL(adagrad_update_each, AdagradUpdateArguments) {
     launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) {
         if (a.skips()) {
             leave(a.square_sum, a.new_square_sum, i);
@@ -135,11 +130,5 @@ void adagrad_update_each(const AdagradUpdateArguments<T>& a, const Launch& launc
         a.new_weights[i] = T(kept - rate * g / root(s, a.epsilon, a.epsilon_inside_root));
     });
 }
-
-DTNN_CUDA_KERNEL(sgd_update_each, SgdUpdateArguments)
-DTNN_CUDA_KERNEL(rmsprop_update_each, RmspropUpdateArguments)
-DTNN_CUDA_KERNEL(adam_update_each, AdamUpdateArguments)
-DTNN_CUDA_KERNEL(nadam_update_each, AdamUpdateArguments)
-DTNN_CUDA_KERNEL(adagrad_update_each, AdagradUpdateArguments)
 
 }  // namespace dtnn::kernels::cuda

@@ -44,8 +44,7 @@ void moments(const BatchNormTrainingArguments<T>& a, std::int64_t c, double& mea
 
 }  // namespace
 
-template <class T>
-void batch_norm_training_reference(const BatchNormTrainingArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(batch_norm_training, BatchNormTrainingArguments) {
     const ImageLayout& image = a.src_layout;
     if (a.mask != nullptr) {
         const std::int64_t elements = image.channels * image.pixels();
@@ -73,8 +72,7 @@ void batch_norm_training_reference(const BatchNormTrainingArguments<T>& a, Threa
     }
 }
 
-template <class T>
-void batch_norm_backward_reference(const BatchNormBackwardArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(batch_norm_backward, BatchNormBackwardArguments) {
     const ImageLayout& image = a.src_layout;
     const auto count = double(image.pixels());
     for (std::int64_t c = 0; c < image.channels; ++c) {
@@ -89,8 +87,7 @@ void batch_norm_backward_reference(const BatchNormBackwardArguments<T>& a, Threa
     }
 }
 
-template <class T>
-void batch_norm_inference_reference(const BatchNormInferenceArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(batch_norm_inference, BatchNormInferenceArguments) {
     const ImageLayout& image = a.src_layout;
     for (std::int64_t c = 0; c < image.channels; ++c) {
         const double scale =
@@ -104,8 +101,7 @@ void batch_norm_inference_reference(const BatchNormInferenceArguments<T>& a, Thr
     }
 }
 
-template <class T>
-void fold_batch_norm_reference(const FoldBatchNormArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(fold_batch_norm, FoldBatchNormArguments) {
     for (std::int64_t c = 0; c < a.channels; ++c) {
         const double scale =
             double(a.gamma[c]) / std::sqrt(double(a.running_variance[c]) + a.epsilon);
@@ -119,10 +115,5 @@ void fold_batch_norm_reference(const FoldBatchNormArguments<T>& a, ThreadTeam&) 
         a.dst_bias[c] = T((bias - double(a.running_mean[c])) * scale + double(a.beta[c]));
     }
 }
-
-DTNN_REFERENCE(batch_norm_training, BatchNormTrainingArguments)
-DTNN_REFERENCE(batch_norm_backward, BatchNormBackwardArguments)
-DTNN_REFERENCE(batch_norm_inference, BatchNormInferenceArguments)
-DTNN_REFERENCE(fold_batch_norm, FoldBatchNormArguments)
 
 }  // namespace dtnn::kernels::reference

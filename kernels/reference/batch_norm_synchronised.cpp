@@ -5,8 +5,7 @@
 
 namespace dtnn::kernels::reference {
 
-template <class T>
-void batch_norm_sums_reference(const BatchNormSumsArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(batch_norm_sums, BatchNormSumsArguments) {
     const ImageLayout& image = a.src_layout;
     for (std::int64_t c = 0; c < image.channels; ++c) {
         const auto origin = double(a.running_mean[c]);
@@ -31,8 +30,7 @@ void batch_norm_sums_reference(const BatchNormSumsArguments<T>& a, ThreadTeam&) 
     a.sums[2 * image.channels] = a.idle() ? 0 : a.count();
 }
 
-template <class T>
-void batch_norm_backward_sums_reference(const BatchNormBackwardSumsArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(batch_norm_backward_sums, BatchNormBackwardSumsArguments) {
     const ImageLayout& image = a.src_layout;
     for (std::int64_t c = 0; c < image.channels; ++c) {
         double diff_beta = 0, diff_gamma = 0;
@@ -45,8 +43,7 @@ void batch_norm_backward_sums_reference(const BatchNormBackwardSumsArguments<T>&
     a.sums[2 * image.channels] = a.idle() ? 0 : a.count();
 }
 
-template <class T>
-void batch_norm_backward_apply_reference(const BatchNormBackwardApplyArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(batch_norm_backward_apply, BatchNormBackwardApplyArguments) {
     const ImageLayout& image = a.src_layout;
     for (std::int64_t c = 0; c < image.channels; ++c) {
         const double scale = double(a.gamma[c]) * double(a.inverse_deviation[c]);
@@ -57,9 +54,5 @@ void batch_norm_backward_apply_reference(const BatchNormBackwardApplyArguments<T
         });
     }
 }
-
-DTNN_REFERENCE(batch_norm_sums, BatchNormSumsArguments)
-DTNN_REFERENCE(batch_norm_backward_sums, BatchNormBackwardSumsArguments)
-DTNN_REFERENCE(batch_norm_backward_apply, BatchNormBackwardApplyArguments)
 
 }  // namespace dtnn::kernels::reference

@@ -5,8 +5,7 @@
 
 namespace dtnn::kernels::reference {
 
-template <class T>
-void channel_scale_reference(const ChannelScaleArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(channel_scale, ChannelScaleArguments) {
     const ImageLayout& image = a.src_layout;
     for_each(image, [&](auto n, auto c, auto h, auto w) {
         a.dst[a.dst_layout.at(n, c, h, w)] =
@@ -14,9 +13,7 @@ void channel_scale_reference(const ChannelScaleArguments<T>& a, ThreadTeam&) {
     });
 }
 
-template <class T>
-void channel_scale_backward_gate_reference(const ChannelScaleBackwardGateArguments<T>& a,
-                                           ThreadTeam&) {
+DTNN_REFERENCE(channel_scale_backward_gate, ChannelScaleBackwardGateArguments) {
     const ImageLayout& image = a.src_layout;
     for (std::int64_t n = 0; n < image.batch; ++n)
         for (std::int64_t c = 0; c < image.channels; ++c) {
@@ -28,8 +25,5 @@ void channel_scale_backward_gate_reference(const ChannelScaleBackwardGateArgumen
             a.diff_gate[n * image.channels + c] = T(sum);
         }
 }
-
-DTNN_REFERENCE(channel_scale, ChannelScaleArguments)
-DTNN_REFERENCE(channel_scale_backward_gate, ChannelScaleBackwardGateArguments)
 
 }  // namespace dtnn::kernels::reference

@@ -7,7 +7,7 @@
 #include <array>
 
 #include "kernels/reduced.hpp"
-#include "kernels/thread_team.hpp"
+#include "kernels/reference/reference.hpp"
 
 namespace dtnn::kernels::reference {
 namespace {
@@ -139,8 +139,7 @@ void backward_weight(const Conv2dBackwardWeightsArguments<T>& a, std::int64_t kh
 
 }  // namespace
 
-template <class T>
-void conv2d_reference(const Conv2dArguments<T>& a, ThreadTeam& team) {
+DTNN_REFERENCE_OF_VALUES(conv2d, Conv2dArguments) {
     const ConvShape& s = a.shape;
     team.for_pieces(s.batch, 1, [&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t n = begin; n < end; ++n)
@@ -164,22 +163,18 @@ void conv2d_reference(const Conv2dArguments<T>& a, ThreadTeam& team) {
     });
 }
 
-template <class T>
-void conv2d_backward_data_reference(const Conv2dBackwardDataArguments<T>& a, ThreadTeam& team) {
+DTNN_REFERENCE_OF_VALUES(conv2d_backward_data, Conv2dBackwardDataArguments) {
     team.for_pieces(a.shape.batch, 1, [&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t n = begin; n < end; ++n)
             backward_data_image(a, n);
     });
 }
 
-template <class T>
-void conv2d_transpose_reference(const Conv2dTransposeArguments<T>& a, ThreadTeam& team) {
-    conv2d_backward_data_reference<T>(a, team);
+DTNN_REFERENCE_OF_VALUES(conv2d_transpose, Conv2dTransposeArguments) {
+    conv2d_backward_data_reference(a, team);
 }
 
-template <class T>
-void conv2d_backward_weights_reference(const Conv2dBackwardWeightsArguments<T>& a,
-                                       ThreadTeam& team) {
+DTNN_REFERENCE_OF_VALUES(conv2d_backward_weights, Conv2dBackwardWeightsArguments) {
     const ConvShape& s = a.shape;
     team.for_pieces(s.filters, 1, [&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t f = begin; f < end; ++f) {
@@ -199,38 +194,16 @@ void conv2d_backward_weights_reference(const Conv2dBackwardWeightsArguments<T>& 
     });
 }
 
-template <class T>
-void dense_reference(const DenseArguments<T>& a, ThreadTeam& team) {
-    conv2d_reference<T>(a, team);
+DTNN_REFERENCE_OF_VALUES(dense, DenseArguments) {
+    conv2d_reference(a, team);
 }
 
-template <class T>
-void dense_backward_data_reference(const DenseBackwardDataArguments<T>& a, ThreadTeam& team) {
-    conv2d_backward_data_reference<T>(a, team);
+DTNN_REFERENCE_OF_VALUES(dense_backward_data, DenseBackwardDataArguments) {
+    conv2d_backward_data_reference(a, team);
 }
 
-template <class T>
-void dense_backward_weights_reference(const DenseBackwardWeightsArguments<T>& a, ThreadTeam& team) {
-    conv2d_backward_weights_reference<T>(a, team);
+DTNN_REFERENCE_OF_VALUES(dense_backward_weights, DenseBackwardWeightsArguments) {
+    conv2d_backward_weights_reference(a, team);
 }
-
-#define DTNN_INSTANTIATE(T)                                                                       \
-    template void conv2d_reference<T>(const Conv2dArguments<T>&, ThreadTeam&);                    \
-    template void conv2d_backward_data_reference<T>(const Conv2dBackwardDataArguments<T>&,        \
-                                                    ThreadTeam&);                                 \
-    template void conv2d_transpose_reference<T>(const Conv2dTransposeArguments<T>&, ThreadTeam&); \
-    template void conv2d_backward_weights_reference<T>(const Conv2dBackwardWeightsArguments<T>&,  \
-                                                       ThreadTeam&);                              \
-    template void dense_reference<T>(const DenseArguments<T>&, ThreadTeam&);                      \
-    template void dense_backward_data_reference<T>(const DenseBackwardDataArguments<T>&,          \
-                                                   ThreadTeam&);                                  \
-    template void dense_backward_weights_reference<T>(const DenseBackwardWeightsArguments<T>&,    \
-                                                      ThreadTeam&);
-DTNN_INSTANTIATE(float)
-DTNN_INSTANTIATE(double)
-// These answer for NVIDIA's libraries where the host plays a device.
-DTNN_INSTANTIATE(BFloat16)
-DTNN_INSTANTIATE(Float16)
-#undef DTNN_INSTANTIATE
 
 }  // namespace dtnn::kernels::reference

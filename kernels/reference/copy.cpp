@@ -37,29 +37,23 @@ void copy_lines(const AxisView& from, const T* src, std::int64_t first_from, con
 
 }  // namespace
 
-template <class T>
-void reorder_reference(const CopyArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(reorder, CopyArguments) {
     copy(a);
 }
-template <class T>
-void flatten_reference(const CopyArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(flatten, CopyArguments) {
     copy(a);
 }
-template <class T>
-void unflatten_reference(const CopyArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(unflatten, CopyArguments) {
     copy(a);
 }
-template <class T>
-void pixels_to_rows_reference(const CopyArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(pixels_to_rows, CopyArguments) {
     copy(a);
 }
-template <class T>
-void rows_to_pixels_reference(const CopyArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(rows_to_pixels, CopyArguments) {
     copy(a);
 }
 
-template <class T>
-void pack_weights_reference(const PackWeightsArguments<T>& a, ThreadTeam& team) {
+DTNN_REFERENCE(pack_weights, PackWeightsArguments) {
     team.for_ranges(a.blocks, 1, [&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t b = begin; b < end; ++b) {
             for (std::int64_t row = 0; row < a.rows; ++row) {
@@ -73,8 +67,7 @@ void pack_weights_reference(const PackWeightsArguments<T>& a, ThreadTeam& team) 
     });
 }
 
-template <class T>
-void concat_reference(const ConcatArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(concat, ConcatArguments) {
     std::int64_t first = 0;
     for (const auto& part : a.parts) {
         copy_lines(part.view, part.data, 0, a.whole, a.dst, first, part.view.extent);
@@ -82,26 +75,14 @@ void concat_reference(const ConcatArguments<T>& a, ThreadTeam&) {
     }
 }
 
-template <class T>
-void slice_reference(const SliceArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(slice, SliceArguments) {
     copy_lines(a.src_view, a.src, a.begin, a.dst_view, a.dst, 0, a.dst_view.extent);
 }
 
-template <class T>
-void slice_backward_reference(const SliceArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(slice_backward, SliceArguments) {
     for (std::int64_t i = 0; i < a.dst_view.elements(); ++i)
         a.dst[i] = 0;
     copy_lines(a.src_view, a.src, 0, a.dst_view, a.dst, a.begin, a.src_view.extent);
 }
-
-DTNN_REFERENCE(reorder, CopyArguments)
-DTNN_REFERENCE(flatten, CopyArguments)
-DTNN_REFERENCE(unflatten, CopyArguments)
-DTNN_REFERENCE(pixels_to_rows, CopyArguments)
-DTNN_REFERENCE(rows_to_pixels, CopyArguments)
-DTNN_REFERENCE(pack_weights, PackWeightsArguments)
-DTNN_REFERENCE(concat, ConcatArguments)
-DTNN_REFERENCE(slice, SliceArguments)
-DTNN_REFERENCE(slice_backward, SliceArguments)
 
 }  // namespace dtnn::kernels::reference

@@ -21,19 +21,14 @@ void drop(const DropoutApplyArguments<T>& a, std::uint64_t first, Number number)
 
 }  // namespace
 
-template <class T>
-void dropout_apply_reference(const DropoutApplyArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(dropout_apply, DropoutApplyArguments) {
     std::int64_t i = 0;  // of the logical row-major order
     drop(a, a.first_word(a.sample_numbers), [&](auto, auto, auto, auto) { return i++; });
 }
 
-template <class T>
-void spatial_dropout2d_apply_reference(const DropoutApplyArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(spatial_dropout2d_apply, DropoutApplyArguments) {
     const std::int64_t channels = a.layout.channels;
     drop(a, a.first_word(channels), [&](auto n, auto c, auto, auto) { return n * channels + c; });
 }
-
-DTNN_REFERENCE(dropout_apply, DropoutApplyArguments)
-DTNN_REFERENCE(spatial_dropout2d_apply, DropoutApplyArguments)
 
 }  // namespace dtnn::kernels::reference

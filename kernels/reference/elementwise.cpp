@@ -51,39 +51,32 @@ T evaluate(const ElementwiseArguments<T>& arguments, std::vector<T>& stack, std:
 
 }  // namespace
 
-template <class T>
-void elementwise_reference(const ElementwiseArguments<T>& arguments, ThreadTeam&) {
-    std::vector<T> stack(std::size_t(arguments.expression.depth));
-    for (std::int64_t i = 0; i < arguments.count; ++i)
-        arguments.dst[i] = evaluate(arguments, stack, i);
+DTNN_REFERENCE(elementwise, ElementwiseArguments) {
+    std::vector<T> stack(std::size_t(a.expression.depth));
+    for (std::int64_t i = 0; i < a.count; ++i)
+        a.dst[i] = evaluate(a, stack, i);
 }
 
-template <class T>
-void elementwise_mean_reference(const ElementwiseMeanArguments<T>& arguments, ThreadTeam&) {
-    std::vector<T> stack(std::size_t(arguments.terms.expression.depth));
+DTNN_REFERENCE(elementwise_mean, ElementwiseMeanArguments) {
+    std::vector<T> stack(std::size_t(a.terms.expression.depth));
     double sum = 0;
-    for (std::int64_t i = 0; i < arguments.terms.count; ++i)
-        sum += double(evaluate(arguments.terms, stack, i));
-    if (arguments.sum != nullptr) {
-        *arguments.sum = sum;
+    for (std::int64_t i = 0; i < a.terms.count; ++i)
+        sum += double(evaluate(a.terms, stack, i));
+    if (a.sum != nullptr) {
+        *a.sum = sum;
     } else {
-        *arguments.mean = T(sum / arguments.divisor);
+        *a.mean = T(sum / a.divisor);
     }
 }
 
-template <class T>
-void elementwise_sums_reference(const ElementwiseSumsArguments<T>& arguments, ThreadTeam&) {
-    std::vector<T> stack(std::size_t(arguments.terms.expression.depth));
-    std::vector<double> sums(std::size_t(arguments.numbers));
-    for (std::int64_t i = 0; i < arguments.terms.count; ++i)
-        sums[std::size_t(arguments.terms.place(i, arguments.numbers, arguments.channel_stride))] +=
-            double(evaluate(arguments.terms, stack, i));
+DTNN_REFERENCE(elementwise_sums, ElementwiseSumsArguments) {
+    std::vector<T> stack(std::size_t(a.terms.expression.depth));
+    std::vector<double> sums(std::size_t(a.numbers));
+    for (std::int64_t i = 0; i < a.terms.count; ++i)
+        sums[std::size_t(a.terms.place(i, a.numbers, a.channel_stride))] +=
+            double(evaluate(a.terms, stack, i));
     for (std::size_t c = 0; c < sums.size(); ++c)
-        arguments.dst[c] = T(sums[c]);
+        a.dst[c] = T(sums[c]);
 }
-
-DTNN_REFERENCE(elementwise, ElementwiseArguments)
-DTNN_REFERENCE(elementwise_mean, ElementwiseMeanArguments)
-DTNN_REFERENCE(elementwise_sums, ElementwiseSumsArguments)
 
 }  // namespace dtnn::kernels::reference

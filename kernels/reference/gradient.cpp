@@ -8,16 +8,14 @@
 
 namespace dtnn::kernels::reference {
 
-template <class T>
-void gradient_square_sum_reference(const GradientSquareSumArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(gradient_square_sum, GradientSquareSumArguments) {
     double sum = 0;
     for (std::int64_t i = 0; i < a.count; ++i)
         sum += double(a.diff[i]) * double(a.diff[i]);
     *a.dst = sum;
 }
 
-template <class T>
-void gradient_scale_reference(const GradientScaleArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(gradient_scale, GradientScaleArguments) {
     const double shares = a.shares == nullptr ? 1 : double(*a.shares);
     if (shares == 0) {
         *a.dst = T(0);
@@ -35,8 +33,7 @@ void gradient_scale_reference(const GradientScaleArguments<T>& a, ThreadTeam&) {
     *a.dst = T((scale > 1 ? 1 : scale) / divisor);
 }
 
-template <class T>
-void adapt_loss_scale_reference(const AdaptLossScaleArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(adapt_loss_scale, AdaptLossScaleArguments) {
     const T scale = *a.scale, updates = *a.updates + 1;
     const bool grows = updates >= T(a.growth_interval);
     if (std::isnan(*a.factor)) {
@@ -48,38 +45,26 @@ void adapt_loss_scale_reference(const AdaptLossScaleArguments<T>& a, ThreadTeam&
     }
 }
 
-template <class T>
-void accumulate_gradient_reference(const GradientSumArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(accumulate_gradient, GradientSumArguments) {
     for (std::int64_t i = 0; i < a.count; ++i)
         a.new_sum[i] = T(double(a.sum[i]) + double(a.diff[i]));
 }
 
-template <class T>
-void take_gradient_sum_reference(const GradientSumArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(take_gradient_sum, GradientSumArguments) {
     for (std::int64_t i = 0; i < a.count; ++i) {
         a.total[i] = T(double(a.sum[i]) + double(a.diff[i]));
         a.new_sum[i] = T(0);
     }
 }
 
-template <class T>
-void weigh_gradient_reference(const WeighGradientArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(weigh_gradient, WeighGradientArguments) {
     for (std::int64_t i = 0; i < a.count; ++i)
         a.dst[i] = T(double(*a.batch_weight) * double(a.diff[i]));
 }
 
-template <class T>
-void moving_average_reference(const MovingAverageArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(moving_average, MovingAverageArguments) {
     for (std::int64_t i = 0; i < a.count; ++i)
         a.new_average[i] = T(a.decay * double(a.average[i]) + (1 - a.decay) * double(a.weights[i]));
 }
-
-DTNN_REFERENCE(gradient_square_sum, GradientSquareSumArguments)
-DTNN_REFERENCE(gradient_scale, GradientScaleArguments)
-DTNN_REFERENCE(adapt_loss_scale, AdaptLossScaleArguments)
-DTNN_REFERENCE(accumulate_gradient, GradientSumArguments)
-DTNN_REFERENCE(take_gradient_sum, GradientSumArguments)
-DTNN_REFERENCE(weigh_gradient, WeighGradientArguments)
-DTNN_REFERENCE(moving_average, MovingAverageArguments)
 
 }  // namespace dtnn::kernels::reference

@@ -7,8 +7,7 @@
 
 namespace dtnn::kernels::reference {
 
-template <class T>
-void lars_update_reference(const LarsUpdateArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(lars_update, LarsUpdateArguments) {
     if (a.skips()) {
         leave(a.velocity, a.new_velocity, a.count);
         return leave_weights(a);
@@ -34,8 +33,7 @@ void lars_update_reference(const LarsUpdateArguments<T>& a, ThreadTeam&) {
     }
 }
 
-template <class T>
-void lamb_update_reference(const LambUpdateArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(lamb_update, LambUpdateArguments) {
     if (a.skips()) {
         leave(a.first_moment, a.new_first_moment, a.count);
         leave(a.second_moment, a.new_second_moment, a.count);
@@ -68,8 +66,5 @@ void lamb_update_reference(const LambUpdateArguments<T>& a, ThreadTeam&) {
         a.new_weights[i] = T(double(a.weights[i]) - a.rate() * ratio * c);
     }
 }
-
-DTNN_REFERENCE(lars_update, LarsUpdateArguments)
-DTNN_REFERENCE(lamb_update, LambUpdateArguments)
 
 }  // namespace dtnn::kernels::reference

@@ -23,8 +23,7 @@ double window_sum(const LocalResponse& a, std::int64_t channels, std::int64_t c,
 
 }  // namespace
 
-template <class T>
-void local_response_norm_reference(const LocalResponseNormArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(local_response_norm, LocalResponseNormArguments) {
     const ImageLayout& image = a.src_layout;
     for_pixels(image, [&](auto n, auto h, auto w) {
         const auto x = [&](auto c) { return double(a.src[image.at(n, c, h, w)]); };
@@ -35,9 +34,7 @@ void local_response_norm_reference(const LocalResponseNormArguments<T>& a, Threa
     });
 }
 
-template <class T>
-void local_response_norm_backward_reference(const LocalResponseNormBackwardArguments<T>& a,
-                                            ThreadTeam&) {
+DTNN_REFERENCE(local_response_norm_backward, LocalResponseNormBackwardArguments) {
     const ImageLayout& image = a.kept_layout;
     for_pixels(image, [&](auto n, auto h, auto w) {
         const auto x = [&](auto c) { return double(a.kept[image.at(n, c, h, w)]); };
@@ -58,8 +55,5 @@ void local_response_norm_backward_reference(const LocalResponseNormBackwardArgum
         }
     });
 }
-
-DTNN_REFERENCE(local_response_norm, LocalResponseNormArguments)
-DTNN_REFERENCE(local_response_norm_backward, LocalResponseNormBackwardArguments)
 
 }  // namespace dtnn::kernels::reference

@@ -71,25 +71,20 @@ double above_zero(double value) {
 
 }  // namespace
 
-template <class T>
-void categorical_cross_entropy_reference(const CategoricalCrossEntropyArguments<T>& a,
-                                         ThreadTeam&) {
+DTNN_REFERENCE(categorical_cross_entropy, CategoricalCrossEntropyArguments) {
     const double sum = sum_of_shares(
         a, [&](std::int64_t n, std::int64_t c) { return -std::log(probability(a, n, c)); });
     *a.dst = T(sum / divisor(a));
 }
 
-template <class T>
-void categorical_cross_entropy_backward_reference(const CategoricalCrossEntropyArguments<T>& a,
-                                                  ThreadTeam&) {
+DTNN_REFERENCE(categorical_cross_entropy_backward, CategoricalCrossEntropyArguments) {
     const double d = divisor(a);
     gradient(a, [&](std::int64_t n, std::int64_t c) {
         return share(a, n, c) != 0 ? -share(a, n, c) / probability(a, n, c) / d : 0.0;
     });
 }
 
-template <class T>
-void softmax_cross_entropy_reference(const SoftmaxCrossEntropyArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(softmax_cross_entropy, SoftmaxCrossEntropyArguments) {
     double total = 0;
     for (std::int64_t n = 0; n < a.samples; ++n) {
         const T* const logits = a.src + n * a.classes;
@@ -107,8 +102,7 @@ void softmax_cross_entropy_reference(const SoftmaxCrossEntropyArguments<T>& a, T
     *a.dst = T(total / divisor(a));
 }
 
-template <class T>
-void softmax_cross_entropy_backward_reference(const ClassLossArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(softmax_cross_entropy_backward, ClassLossArguments) {
     const double d = divisor(a);
     gradient(a, [&](std::int64_t n, std::int64_t c) {
         double all = 0;
@@ -118,21 +112,18 @@ void softmax_cross_entropy_backward_reference(const ClassLossArguments<T>& a, Th
     });
 }
 
-template <class T>
-void negative_log_likelihood_reference(const ClassLossArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(negative_log_likelihood, ClassLossArguments) {
     const double sum = sum_of_shares(
         a, [&](std::int64_t n, std::int64_t c) { return -double(a.src[n * a.classes + c]); });
     *a.dst = T(sum / divisor(a));
 }
 
-template <class T>
-void negative_log_likelihood_backward_reference(const ClassLossArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(negative_log_likelihood_backward, ClassLossArguments) {
     const double d = divisor(a);
     gradient(a, [&](std::int64_t n, std::int64_t c) { return -share(a, n, c) / d; });
 }
 
-template <class T>
-void hinge_reference(const HingeArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(hinge, HingeArguments) {
     double sum = 0;
     for (std::int64_t n = 0; n < a.samples; ++n) {
         const std::int64_t label = label_of(a, n);
@@ -154,8 +145,7 @@ void hinge_reference(const HingeArguments<T>& a, ThreadTeam&) {
     }
 }
 
-template <class T>
-void hinge_backward_reference(const HingeArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(hinge_backward, HingeArguments) {
     const double slope = 1 / double(a.samples) / (a.over_all ? double(a.classes) : 1.0);
     std::vector<double> row;
     for (std::int64_t n = 0; n < a.samples; ++n) {
@@ -222,8 +212,7 @@ std::int64_t for_groups(const DiceArguments<T>& a, Visit visit) {
 
 }  // namespace
 
-template <class T>
-void dice_reference(const DiceArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(dice, DiceArguments) {
     double loss = 0;
     const std::int64_t groups =
         for_groups(a, [&](const auto& places, const std::vector<double>& targets) {
@@ -238,8 +227,7 @@ void dice_reference(const DiceArguments<T>& a, ThreadTeam&) {
     *a.dst = T(loss / double(groups));
 }
 
-template <class T>
-void dice_backward_reference(const DiceArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(dice_backward, DiceArguments) {
     const std::int64_t groups = for_groups(a, [](const auto&, const auto&) {});
     for_groups(a, [&](const auto& places, const std::vector<double>& targets) {
         double both = 0, all = a.smooth;
@@ -254,16 +242,5 @@ void dice_backward_reference(const DiceArguments<T>& a, ThreadTeam&) {
         }
     });
 }
-
-DTNN_REFERENCE(categorical_cross_entropy, CategoricalCrossEntropyArguments)
-DTNN_REFERENCE(categorical_cross_entropy_backward, CategoricalCrossEntropyArguments)
-DTNN_REFERENCE(softmax_cross_entropy, SoftmaxCrossEntropyArguments)
-DTNN_REFERENCE(softmax_cross_entropy_backward, ClassLossArguments)
-DTNN_REFERENCE(negative_log_likelihood, ClassLossArguments)
-DTNN_REFERENCE(negative_log_likelihood_backward, ClassLossArguments)
-DTNN_REFERENCE(hinge, HingeArguments)
-DTNN_REFERENCE(hinge_backward, HingeArguments)
-DTNN_REFERENCE(dice, DiceArguments)
-DTNN_REFERENCE(dice_backward, DiceArguments)
 
 }  // namespace dtnn::kernels::reference

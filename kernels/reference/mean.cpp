@@ -5,8 +5,7 @@
 
 namespace dtnn::kernels::reference {
 
-template <class T>
-void mean_reference(const MeanArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(mean, MeanArguments) {
     const AxisView &from = a.src_view, &to = a.dst_view;
     for_lines(from, [&](auto o, auto i) {
         double sum = 0;
@@ -16,8 +15,7 @@ void mean_reference(const MeanArguments<T>& a, ThreadTeam&) {
     });
 }
 
-template <class T>
-void mean_backward_reference(const MeanBackwardArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(mean_backward, MeanBackwardArguments) {
     const AxisView &from = a.diff_dst_view, &to = a.diff_src_view;
     for_lines(to, [&](auto o, auto i) {
         const double share = double(a.diff_dst[from.at(o, 0, i)]) / double(to.extent);
@@ -25,8 +23,5 @@ void mean_backward_reference(const MeanBackwardArguments<T>& a, ThreadTeam&) {
             a.diff_src[to.at(o, e, i)] = T(share);
     });
 }
-
-DTNN_REFERENCE(mean, MeanArguments)
-DTNN_REFERENCE(mean_backward, MeanBackwardArguments)
 
 }  // namespace dtnn::kernels::reference

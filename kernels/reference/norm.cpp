@@ -137,14 +137,12 @@ void source_gradient(const Arguments& a, const Set& set, std::int64_t i) {
 
 }  // namespace
 
-template <class T>
-void layer_norm_reference(const LayerNormArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(layer_norm, LayerNormArguments) {
     for_layers(a.src_layout, [&](const Line& line, std::int64_t i) { normalise(a, line, i); });
 }
 
 // gamma's gradient reads all of diff_dst before diff_src is written, which may lie on it.
-template <class T>
-void layer_norm_backward_reference(const LayerNormBackwardArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(layer_norm_backward, LayerNormBackwardArguments) {
     for (std::int64_t e = 0; e < a.src_layout.extent && a.gamma != nullptr; ++e) {
         gamma_gradient(a, e, [&](auto visit) {
             for_layers(a.src_layout, [&](const Line& line, std::int64_t i) {
@@ -156,14 +154,12 @@ void layer_norm_backward_reference(const LayerNormBackwardArguments<T>& a, Threa
                [&](const Line& line, std::int64_t i) { source_gradient(a, line, i); });
 }
 
-template <class T>
-void group_norm_reference(const GroupNormArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(group_norm, GroupNormArguments) {
     for_groups(a.src_layout, a.groups,
                [&](const Group& group, std::int64_t i) { normalise(a, group, i); });
 }
 
-template <class T>
-void group_norm_backward_reference(const GroupNormBackwardArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(group_norm_backward, GroupNormBackwardArguments) {
     const ImageLayout& image = a.src_layout;
     for (std::int64_t c = 0; c < image.channels && a.gamma != nullptr; ++c) {
         const std::int64_t group = c / (image.channels / a.groups);
@@ -176,10 +172,5 @@ void group_norm_backward_reference(const GroupNormBackwardArguments<T>& a, Threa
     for_groups(image, a.groups,
                [&](const Group& group, std::int64_t i) { source_gradient(a, group, i); });
 }
-
-DTNN_REFERENCE(layer_norm, LayerNormArguments)
-DTNN_REFERENCE(layer_norm_backward, LayerNormBackwardArguments)
-DTNN_REFERENCE(group_norm, GroupNormArguments)
-DTNN_REFERENCE(group_norm_backward, GroupNormBackwardArguments)
 
 }  // namespace dtnn::kernels::reference

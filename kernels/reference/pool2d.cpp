@@ -54,8 +54,7 @@ void average_backward(const AvgPool2dBackwardArguments<T>& a) {
 
 }  // namespace
 
-template <class T>
-void max_pool2d_reference(const MaxPool2dArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(max_pool2d, MaxPool2dArguments) {
     for_each(a.dst_layout, [&](auto n, auto c, auto oh, auto ow) {
         T best = 0;
         std::uint8_t index = kNoCell;
@@ -72,8 +71,7 @@ void max_pool2d_reference(const MaxPool2dArguments<T>& a, ThreadTeam&) {
     });
 }
 
-template <class T>
-void max_pool2d_backward_reference(const MaxPool2dBackwardArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(max_pool2d_backward, MaxPool2dBackwardArguments) {
     const ImageLayout& image = a.diff_src_layout;
     for_each(image, [&](auto n, auto c, auto h, auto w) { a.diff_src[image.at(n, c, h, w)] = 0; });
     for_each(a.diff_dst_layout, [&](auto n, auto c, auto oh, auto ow) {
@@ -86,28 +84,17 @@ void max_pool2d_backward_reference(const MaxPool2dBackwardArguments<T>& a, Threa
     });
 }
 
-template <class T>
-void avg_pool2d_reference(const AvgPool2dArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(avg_pool2d, AvgPool2dArguments) {
     average(a);
 }
-template <class T>
-void global_avg_pool2d_reference(const AvgPool2dArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(global_avg_pool2d, AvgPool2dArguments) {
     average(a);
 }
-template <class T>
-void avg_pool2d_backward_reference(const AvgPool2dBackwardArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(avg_pool2d_backward, AvgPool2dBackwardArguments) {
     average_backward(a);
 }
-template <class T>
-void global_avg_pool2d_backward_reference(const AvgPool2dBackwardArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(global_avg_pool2d_backward, AvgPool2dBackwardArguments) {
     average_backward(a);
 }
-
-DTNN_REFERENCE(max_pool2d, MaxPool2dArguments)
-DTNN_REFERENCE(max_pool2d_backward, MaxPool2dBackwardArguments)
-DTNN_REFERENCE(avg_pool2d, AvgPool2dArguments)
-DTNN_REFERENCE(avg_pool2d_backward, AvgPool2dBackwardArguments)
-DTNN_REFERENCE(global_avg_pool2d, AvgPool2dArguments)
-DTNN_REFERENCE(global_avg_pool2d_backward, AvgPool2dBackwardArguments)
 
 }  // namespace dtnn::kernels::reference

@@ -34,12 +34,10 @@ void resample(const ResampleArguments<T>& a) {
 
 }  // namespace
 
-#define DTNN_RESAMPLE(op)                                             \
-    template <class T>                                                \
-    void op##_reference(const ResampleArguments<T>& a, ThreadTeam&) { \
-        resample(a);                                                  \
-    }                                                                 \
-    DTNN_REFERENCE(op, ResampleArguments)
+#define DTNN_RESAMPLE(op)                   \
+    DTNN_REFERENCE(op, ResampleArguments) { \
+        resample(a);                        \
+    }
 DTNN_RESAMPLE(zero_pad2d)
 DTNN_RESAMPLE(zero_pad2d_backward)
 DTNN_RESAMPLE(upsample2d)
@@ -48,8 +46,7 @@ DTNN_RESAMPLE(adaptive_avg_pool2d)
 DTNN_RESAMPLE(adaptive_avg_pool2d_backward)
 #undef DTNN_RESAMPLE
 
-template <class T>
-void adaptive_max_pool2d_reference(const AdaptiveMaxArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(adaptive_max_pool2d, AdaptiveMaxArguments) {
     for_each(a.dst_layout, [&](auto n, auto c, auto h, auto w) {
         T best = 0;
         std::int64_t index = -1;
@@ -65,8 +62,7 @@ void adaptive_max_pool2d_reference(const AdaptiveMaxArguments<T>& a, ThreadTeam&
     });
 }
 
-template <class T>
-void adaptive_max_pool2d_backward_reference(const AdaptiveMaxBackwardArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(adaptive_max_pool2d_backward, AdaptiveMaxBackwardArguments) {
     for_each(a.diff_src_layout, [&](auto n, auto c, auto h, auto w) {
         double sum = 0;
         for_taps(a.y, a.x, h, w, [&](auto i, auto j, double) {
@@ -77,8 +73,7 @@ void adaptive_max_pool2d_backward_reference(const AdaptiveMaxBackwardArguments<T
     });
 }
 
-template <class T>
-void channel_sums_reference(const ChannelSumsArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(channel_sums, ChannelSumsArguments) {
     const AxisView& view = a.src_view;
     for (std::int64_t c = 0; c < view.extent; ++c) {
         double sum = 0;
@@ -86,9 +81,5 @@ void channel_sums_reference(const ChannelSumsArguments<T>& a, ThreadTeam&) {
         a.dst[c] = T(sum);
     }
 }
-
-DTNN_REFERENCE(adaptive_max_pool2d, AdaptiveMaxArguments)
-DTNN_REFERENCE(adaptive_max_pool2d_backward, AdaptiveMaxBackwardArguments)
-DTNN_REFERENCE(channel_sums, ChannelSumsArguments)
 
 }  // namespace dtnn::kernels::reference

@@ -7,8 +7,7 @@
 
 namespace dtnn::kernels::reference {
 
-template <class T>
-void softmax_reference(const SoftmaxArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(softmax, SoftmaxArguments) {
     const AxisView& from = a.src_view;
     for_lines(from, [&](auto o, auto i) {
         T largest = a.src[from.at(o, 0, i)];
@@ -27,8 +26,7 @@ void softmax_reference(const SoftmaxArguments<T>& a, ThreadTeam&) {
     });
 }
 
-template <class T>
-void softmax_backward_reference(const SoftmaxBackwardArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(softmax_backward, SoftmaxBackwardArguments) {
     const AxisView& from = a.kept_view;
     for_lines(from, [&](auto o, auto i) {
         const auto y = [&](auto c) { return double(a.kept[from.at(o, c, i)]); };
@@ -42,8 +40,7 @@ void softmax_backward_reference(const SoftmaxBackwardArguments<T>& a, ThreadTeam
     });
 }
 
-template <class T>
-void log_softmax_reference(const SoftmaxArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(log_softmax, SoftmaxArguments) {
     const AxisView& from = a.src_view;
     for_lines(from, [&](auto o, auto i) {
         const auto x = [&](auto c) { return double(a.src[from.at(o, c, i)]); };
@@ -58,8 +55,7 @@ void log_softmax_reference(const SoftmaxArguments<T>& a, ThreadTeam&) {
     });
 }
 
-template <class T>
-void log_softmax_backward_reference(const SoftmaxBackwardArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(log_softmax_backward, SoftmaxBackwardArguments) {
     const AxisView& from = a.kept_view;
     for_lines(from, [&](auto o, auto i) {
         const auto diff = [&](auto c) { return double(a.diff_dst[a.diff_dst_view.at(o, c, i)]); };
@@ -72,10 +68,5 @@ void log_softmax_backward_reference(const SoftmaxBackwardArguments<T>& a, Thread
         }
     });
 }
-
-DTNN_REFERENCE(softmax, SoftmaxArguments)
-DTNN_REFERENCE(softmax_backward, SoftmaxBackwardArguments)
-DTNN_REFERENCE(log_softmax, SoftmaxArguments)
-DTNN_REFERENCE(log_softmax_backward, SoftmaxBackwardArguments)
 
 }  // namespace dtnn::kernels::reference

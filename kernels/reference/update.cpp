@@ -36,8 +36,7 @@ void adam_step(const AdamUpdateArguments<T>& a, const AdamStep& step) {
 
 }  // namespace
 
-template <class T>
-void sgd_update_reference(const SgdUpdateArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(sgd_update, SgdUpdateArguments) {
     if (a.skips()) {
         leave(a.velocity, a.new_velocity, a.count);
         return leave_weights(a);
@@ -54,8 +53,7 @@ void sgd_update_reference(const SgdUpdateArguments<T>& a, ThreadTeam&) {
     }
 }
 
-template <class T>
-void rmsprop_update_reference(const RmspropUpdateArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(rmsprop_update, RmspropUpdateArguments) {
     if (a.skips()) {
         leave(a.second_moment, a.new_second_moment, a.count);
         leave(a.first_moment, a.new_first_moment, a.count);
@@ -90,16 +88,14 @@ void leave_moments(const AdamUpdateArguments<T>& a) {
     leave_weights(a);
 }
 
-template <class T>
-void adam_update_reference(const AdamUpdateArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(adam_update, AdamUpdateArguments) {
     if (a.skips()) return leave_moments(a);
     AdamStep step;
     step.of_moment = a.rate() / (1 - std::pow(a.beta1, double(*a.update + 1)));
     adam_step(a, step);
 }
 
-template <class T>
-void nadam_update_reference(const AdamUpdateArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(nadam_update, AdamUpdateArguments) {
     if (a.skips()) return leave_moments(a);
     const auto t = double(*a.update + 1);
     AdamStep step;
@@ -117,8 +113,7 @@ void nadam_update_reference(const AdamUpdateArguments<T>& a, ThreadTeam&) {
     adam_step(a, step);
 }
 
-template <class T>
-void adagrad_update_reference(const AdagradUpdateArguments<T>& a, ThreadTeam&) {
+DTNN_REFERENCE(adagrad_update, AdagradUpdateArguments) {
     if (a.skips()) {
         leave(a.square_sum, a.new_square_sum, a.count);
         return leave_weights(a);
@@ -131,11 +126,5 @@ void adagrad_update_reference(const AdagradUpdateArguments<T>& a, ThreadTeam&) {
         a.new_weights[i] = T(kept - rate * g / root(s, a.epsilon, a.epsilon_inside_root));
     }
 }
-
-DTNN_REFERENCE(sgd_update, SgdUpdateArguments)
-DTNN_REFERENCE(rmsprop_update, RmspropUpdateArguments)
-DTNN_REFERENCE(adam_update, AdamUpdateArguments)
-DTNN_REFERENCE(nadam_update, AdamUpdateArguments)
-DTNN_REFERENCE(adagrad_update, AdagradUpdateArguments)
 
 }  // namespace dtnn::kernels::reference

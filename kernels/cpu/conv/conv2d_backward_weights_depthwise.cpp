@@ -322,9 +322,7 @@ void add_bias(const T* diff, std::int64_t columns, std::int64_t channels, double
 
 }  // namespace
 
-template <class T>
-void conv2d_backward_weights_depthwise(const Conv2dBackwardWeightsArguments<T>& a,
-                                       ThreadTeam& team) {
+DTNN_KERNEL(conv2d_backward_weights_depthwise, Conv2dBackwardWeightsArguments) {
     const ConvShape& s = a.shape;
     const DepthwiseOuterWorkspace layout(s, sizeof(T), team.size());
     const std::int64_t rows = s.batch * s.out_height, elements = s.weight_elements();
@@ -371,7 +369,5 @@ void conv2d_backward_weights_depthwise(const Conv2dBackwardWeightsArguments<T>& 
         a.diff_bias[c] = static_cast<T>(sum);
     }
 }
-
-DTNN_KERNEL(conv2d_backward_weights_depthwise, Conv2dBackwardWeightsArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -5,17 +5,12 @@
 
 namespace dtnn::kernels::DTNN_ISA {
 
-template <class T>
-void conv2d_backward_weights_direct(const Conv2dBackwardWeightsArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(conv2d_backward_weights_direct, Conv2dBackwardWeightsArguments) {
     outer_backward_weights(a, team);
 }
 
-template <class T>
-void dense_backward_weights_direct(const DenseBackwardWeightsArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(dense_backward_weights_direct, DenseBackwardWeightsArguments) {
     outer_backward_weights<T>(a, team);
 }
-
-DTNN_KERNEL(conv2d_backward_weights_direct, Conv2dBackwardWeightsArguments)
-DTNN_KERNEL(dense_backward_weights_direct, DenseBackwardWeightsArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -5,12 +5,8 @@
 
 namespace dtnn::kernels::DTNN_ISA {
 
-template <class T>
-void conv2d_backward_weights_padded_rows(const Conv2dBackwardWeightsArguments<T>& a,
-                                         ThreadTeam& team) {
+DTNN_KERNEL(conv2d_backward_weights_padded_rows, Conv2dBackwardWeightsArguments) {
     backward_weights_rows(a, team);
 }
-
-DTNN_KERNEL(conv2d_backward_weights_padded_rows, Conv2dBackwardWeightsArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -5,11 +5,8 @@
 
 namespace dtnn::kernels::DTNN_ISA {
 
-template <class T>
-void conv2d_backward_weights_planes(const Conv2dBackwardWeightsArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(conv2d_backward_weights_planes, Conv2dBackwardWeightsArguments) {
     backward_weights_planes(a, team);
 }
-
-DTNN_KERNEL(conv2d_backward_weights_planes, Conv2dBackwardWeightsArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -4,12 +4,8 @@
 
 namespace dtnn::kernels::DTNN_ISA {
 
-template <class T>
-void conv2d_backward_weights_winograd_4x4(const Conv2dBackwardWeightsArguments<T>& a,
-                                          ThreadTeam& team) {
+DTNN_KERNEL_F32(conv2d_backward_weights_winograd_4x4, Conv2dBackwardWeightsArguments) {
     winograd_outer(a, team);
 }
-
-DTNN_KERNEL_F32(conv2d_backward_weights_winograd_4x4, Conv2dBackwardWeightsArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

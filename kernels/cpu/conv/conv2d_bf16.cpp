@@ -6,47 +6,32 @@
 
 namespace dtnn::kernels::DTNN_ISA {
 
-template <class T>
-void conv2d_bf16(const Conv2dArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL_F32(conv2d_bf16, Conv2dArguments) {
     rounded_forward(a, team);
 }
 
-template <class T>
-void conv2d_backward_data_bf16(const Conv2dBackwardDataArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL_F32(conv2d_backward_data_bf16, Conv2dBackwardDataArguments) {
     rounded_backward_data(a, team);
 }
 
-template <class T>
-void conv2d_transpose_bf16(const Conv2dTransposeArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL_F32(conv2d_transpose_bf16, Conv2dTransposeArguments) {
     rounded_backward_data(a, team);
 }
 
-template <class T>
-void conv2d_backward_weights_bf16(const Conv2dBackwardWeightsArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL_F32(conv2d_backward_weights_bf16, Conv2dBackwardWeightsArguments) {
     rounded_backward_weights(a, team);
 }
 
-template <class T>
-void dense_bf16(const DenseArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL_F32(dense_bf16, DenseArguments) {
     rounded_forward(a, team);
 }
 
-template <class T>
-void dense_backward_data_bf16(const DenseBackwardDataArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL_F32(dense_backward_data_bf16, DenseBackwardDataArguments) {
     rounded_backward_data(a, team);
 }
 
-template <class T>
-void dense_backward_weights_bf16(const DenseBackwardWeightsArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL_F32(dense_backward_weights_bf16, DenseBackwardWeightsArguments) {
     rounded_backward_weights(a, team);
 }
-
-DTNN_KERNEL_F32(conv2d_bf16, Conv2dArguments)
-DTNN_KERNEL_F32(conv2d_backward_data_bf16, Conv2dBackwardDataArguments)
-DTNN_KERNEL_F32(conv2d_transpose_bf16, Conv2dTransposeArguments)
-DTNN_KERNEL_F32(conv2d_backward_weights_bf16, Conv2dBackwardWeightsArguments)
-DTNN_KERNEL_F32(dense_bf16, DenseArguments)
-DTNN_KERNEL_F32(dense_backward_data_bf16, DenseBackwardDataArguments)
-DTNN_KERNEL_F32(dense_backward_weights_bf16, DenseBackwardWeightsArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

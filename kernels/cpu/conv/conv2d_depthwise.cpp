@@ -6,8 +6,7 @@
 
 namespace dtnn::kernels::DTNN_ISA {
 
-template <class T>
-void conv2d_depthwise(const Conv2dArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(conv2d_depthwise, Conv2dArguments) {
     const ConvShape& s = a.shape;
     DepthwiseConv<T> conv;
     conv.batch = s.batch;
@@ -28,8 +27,7 @@ void conv2d_depthwise(const Conv2dArguments<T>& a, ThreadTeam& team) {
               a.workspace, a.statistics, team);
 }
 
-template <class T>
-void conv2d_backward_data_depthwise(const Conv2dBackwardDataArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(conv2d_backward_data_depthwise, Conv2dBackwardDataArguments) {
     const ConvShape& s = a.shape;
     DepthwiseConv<T> conv;
     conv.batch = s.batch;
@@ -50,13 +48,8 @@ void conv2d_backward_data_depthwise(const Conv2dBackwardDataArguments<T>& a, Thr
               team);
 }
 
-template <class T>
-void conv2d_transpose_depthwise(const Conv2dTransposeArguments<T>& a, ThreadTeam& team) {
-    conv2d_backward_data_depthwise<T>(a, team);
+DTNN_KERNEL(conv2d_transpose_depthwise, Conv2dTransposeArguments) {
+    conv2d_backward_data_depthwise(a, team);
 }
-
-DTNN_KERNEL(conv2d_depthwise, Conv2dArguments)
-DTNN_KERNEL(conv2d_backward_data_depthwise, Conv2dBackwardDataArguments)
-DTNN_KERNEL(conv2d_transpose_depthwise, Conv2dTransposeArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

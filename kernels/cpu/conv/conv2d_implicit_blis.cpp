@@ -176,8 +176,7 @@ void gathered_backward_data(const Conv2dBackwardDataArguments<T>& a, ThreadTeam&
 
 }  // namespace
 
-template <class T>
-void conv2d_implicit_blis(const Conv2dArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(conv2d_implicit_blis, Conv2dArguments) {
     const ConvShape& s = a.shape;
     const bool summed = a.statistics != nullptr;
     const auto layout = ImplicitWorkspace::forward(s, std::int64_t{sizeof(T)}, team.size(), summed);
@@ -197,19 +196,15 @@ void conv2d_implicit_blis(const Conv2dArguments<T>& a, ThreadTeam& team) {
     if (summed) total_statistics(a.statistics, s.filters, a.bias, team.size(), sums_of);
 }
 
-template <class T>
-void conv2d_backward_data_implicit_blis(const Conv2dBackwardDataArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(conv2d_backward_data_implicit_blis, Conv2dBackwardDataArguments) {
     gathered_backward_data(a, team);
 }
 
-template <class T>
-void conv2d_transpose_implicit_blis(const Conv2dTransposeArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(conv2d_transpose_implicit_blis, Conv2dTransposeArguments) {
     gathered_backward_data<T>(a, team);
 }
 
-template <class T>
-void conv2d_backward_weights_implicit_blis(const Conv2dBackwardWeightsArguments<T>& a,
-                                           ThreadTeam& team) {
+DTNN_KERNEL(conv2d_backward_weights_implicit_blis, Conv2dBackwardWeightsArguments) {
     using Layout = ImplicitOuterWorkspace;
     const ConvShape& s = a.shape;
     const Layout layout(s, std::int64_t{sizeof(T)}, team.size());
@@ -275,10 +270,5 @@ void conv2d_backward_weights_implicit_blis(const Conv2dBackwardWeightsArguments<
                         });
     if (a.diff_bias) sum_rows<T>(a.diff_dst, s.out_pixels(), s.filters, a.diff_bias, team);
 }
-
-DTNN_KERNEL(conv2d_implicit_blis, Conv2dArguments)
-DTNN_KERNEL(conv2d_backward_data_implicit_blis, Conv2dBackwardDataArguments)
-DTNN_KERNEL(conv2d_transpose_implicit_blis, Conv2dTransposeArguments)
-DTNN_KERNEL(conv2d_backward_weights_implicit_blis, Conv2dBackwardWeightsArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

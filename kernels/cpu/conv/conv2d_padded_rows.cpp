@@ -5,8 +5,7 @@
 
 namespace dtnn::kernels::DTNN_ISA {
 
-template <class T>
-void conv2d_padded_rows(const Conv2dArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(conv2d_padded_rows, Conv2dArguments) {
     const RowConv<T> c = forward_rows(a);
     convolve_rows(c,
                   RowsWorkspace(a.shape, c.depth, c.filters, c.out_height, c.out_width, sizeof(T),
@@ -14,8 +13,7 @@ void conv2d_padded_rows(const Conv2dArguments<T>& a, ThreadTeam& team) {
                   team);
 }
 
-template <class T>
-void conv2d_backward_data_padded_rows(const Conv2dBackwardDataArguments<T>& a, ThreadTeam& team) {
+DTNN_KERNEL(conv2d_backward_data_padded_rows, Conv2dBackwardDataArguments) {
     const RowConv<T> c = backward_data_rows(a);
     convolve_rows(c,
                   RowsWorkspace(a.shape, c.depth, c.filters, c.out_height, c.out_width, sizeof(T),
@@ -23,13 +21,8 @@ void conv2d_backward_data_padded_rows(const Conv2dBackwardDataArguments<T>& a, T
                   team);
 }
 
-template <class T>
-void conv2d_transpose_padded_rows(const Conv2dTransposeArguments<T>& a, ThreadTeam& team) {
-    conv2d_backward_data_padded_rows<T>(a, team);
+DTNN_KERNEL(conv2d_transpose_padded_rows, Conv2dTransposeArguments) {
+    conv2d_backward_data_padded_rows(a, team);
 }
-
-DTNN_KERNEL(conv2d_padded_rows, Conv2dArguments)
-DTNN_KERNEL(conv2d_backward_data_padded_rows, Conv2dBackwardDataArguments)
-DTNN_KERNEL(conv2d_transpose_padded_rows, Conv2dTransposeArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -96,8 +96,7 @@ void describe_sums(CudnnGraph& graph, const Epilogue<T>& epilogue, const Dims& d
 
 }  // namespace
 
-template <class T>
-void conv2d_cudnn(const Conv2dArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(conv2d_cudnn, Conv2dArguments) {
     const ConvShape& s = a.shape;
     const Epilogue<T> epilogue = epilogue_of(a);
     const ConvWay& way = launch.state<ConvWay>([&]() -> ConvWay {
@@ -120,8 +119,7 @@ void conv2d_cudnn(const Conv2dArguments<T>& a, const Launch& launch) {
     sum_statistics(a, launch);
 }
 
-template <class T>
-void conv2d_backward_data_cudnn(const Conv2dBackwardDataArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(conv2d_backward_data_cudnn, Conv2dBackwardDataArguments) {
     const ConvShape& s = a.shape;
     const Epilogue<T> epilogue = epilogue_of(a);
     const ConvWay& way = launch.state<ConvWay>([&]() -> ConvWay {
@@ -143,14 +141,11 @@ void conv2d_backward_data_cudnn(const Conv2dBackwardDataArguments<T>& a, const L
     if (!way.fused) apply_epilogue(launch, epilogue, a.diff_src, image_of(a));
 }
 
-template <class T>
-void conv2d_transpose_cudnn(const Conv2dTransposeArguments<T>& a, const Launch& launch) {
-    conv2d_backward_data_cudnn<T>(a, launch);
+DTNN_CUDA_KERNEL_OF_VALUES(conv2d_transpose_cudnn, Conv2dTransposeArguments) {
+    conv2d_backward_data_cudnn(a, launch);
 }
 
-template <class T>
-void conv2d_backward_weights_cudnn(const Conv2dBackwardWeightsArguments<T>& a,
-                                   const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(conv2d_backward_weights_cudnn, Conv2dBackwardWeightsArguments) {
     const ConvShape& s = a.shape;
     const Workspace scratch = scratch_of(a).library;
     const auto narrow_bytes =
@@ -190,10 +185,5 @@ void conv2d_backward_weights_cudnn(const Conv2dBackwardWeightsArguments<T>& a,
     }
     sum_bias_gradient(a, launch);
 }
-
-DTNN_CUDA_KERNEL_OF_VALUES(conv2d_cudnn, Conv2dArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(conv2d_backward_data_cudnn, Conv2dBackwardDataArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(conv2d_transpose_cudnn, Conv2dTransposeArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(conv2d_backward_weights_cudnn, Conv2dBackwardWeightsArguments)
 
 }  // namespace dtnn::kernels::cuda

@@ -199,8 +199,7 @@ DenseWay<T, D> way_of(const Arguments& a, const Epilogue<T>& epilogue,
 
 }  // namespace
 
-template <class T>
-void dense_cublas(const DenseArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(dense_cublas, DenseArguments) {
     const ConvShape& s = a.shape;
     const Epilogue<T> epilogue = epilogue_of(a);
     const DenseWay<T>& way = launch.state<DenseWay<T>>([&]() -> DenseWay<T> {
@@ -220,8 +219,7 @@ void dense_cublas(const DenseArguments<T>& a, const Launch& launch) {
     sum_statistics(a, launch);
 }
 
-template <class T>
-void dense_backward_data_cublas(const DenseBackwardDataArguments<T>& a, const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(dense_backward_data_cublas, DenseBackwardDataArguments) {
     const ConvShape& s = a.shape;
     const Epilogue<T> epilogue = epilogue_of(a);
     const DenseWay<T>& way = launch.state<DenseWay<T>>([&]() -> DenseWay<T> {
@@ -240,9 +238,7 @@ void dense_backward_data_cublas(const DenseBackwardDataArguments<T>& a, const La
     if (!way.fused) apply_epilogue(launch, epilogue, a.diff_src, image_of(a));
 }
 
-template <class T>
-void dense_backward_weights_cublas(const DenseBackwardWeightsArguments<T>& a,
-                                   const Launch& launch) {
+DTNN_CUDA_KERNEL_OF_VALUES(dense_backward_weights_cublas, DenseBackwardWeightsArguments) {
     const ConvShape& s = a.shape;
     using Way = DenseWay<T, Wide<T>>;
     const Way& way = launch.state<Way>([&] {
@@ -259,9 +255,5 @@ void dense_backward_weights_cublas(const DenseBackwardWeightsArguments<T>& a,
     way.matmul->run(launch.stream());
     sum_bias_gradient(a, launch);
 }
-
-DTNN_CUDA_KERNEL_OF_VALUES(dense_cublas, DenseArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(dense_backward_data_cublas, DenseBackwardDataArguments)
-DTNN_CUDA_KERNEL_OF_VALUES(dense_backward_weights_cublas, DenseBackwardWeightsArguments)
 
 }  // namespace dtnn::kernels::cuda
