@@ -1,7 +1,7 @@
 #pragma once
-/// The operations by which ranks meet. One interface, several ways: `self` (one rank), in-process
-/// ranks (threads, for tests), `null` (dry runs of any size), MPI (a shared library of ours, loaded
-/// only when a job has more than one rank).
+/// The operations by which ranks meet. One interface, several ways: `self` (one rank), `null` (dry
+/// runs of any size), MPI (a shared library of ours, loaded only when a job has more than one
+/// rank), and for tests ranks that are threads (tests/ranks/threads).
 ///
 /// All ranks call the same operations in the same order. An operation that waits longer than the
 /// time limit for the others throws RunError(Exit::failed) that names the operation and the ranks

@@ -22,11 +22,11 @@
 #include "plan/json/json.hpp"
 #include "runtime/base/regular_file.hpp"
 #include "runtime/base/run_error.hpp"
-#include "runtime/comm/in_process.hpp"
 #include "runtime/comm/null_ranks.hpp"
 #include "runtime/data/sample_source.hpp"
 #include "runtime/train/bench.hpp"
 #include "runtime/train/session.hpp"
+#include "tests/ranks/threads/in_process.hpp"
 
 namespace dtnn::runtime {
 namespace {

@@ -13,9 +13,9 @@
 
 #include "compiler/driver/compile_job.hpp"
 #include "plan/json/json.hpp"
-#include "runtime/comm/in_process.hpp"
 #include "runtime/exec/load.hpp"
 #include "runtime/train/loop.hpp"
+#include "tests/ranks/threads/in_process.hpp"
 
 namespace dtnn::global_batch_test {
 namespace {

@@ -12,13 +12,13 @@
 
 #include "plan/rules/parallel.hpp"
 #include "runtime/base/run_error.hpp"
-#include "runtime/comm/in_process.hpp"
 #include "runtime/data/sample_source.hpp"
 #include "runtime/train/bench.hpp"
 #include "runtime/train/dry_run.hpp"
 #include "runtime/train/session.hpp"
 #include "tests/fuzz/json_edits.hpp"
 #include "tests/fuzz/sample_plans.hpp"
+#include "tests/ranks/threads/in_process.hpp"
 
 namespace {
 

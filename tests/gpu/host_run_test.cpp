@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "runtime/base/run_error.hpp"
-#include "runtime/comm/in_process.hpp"
 #include "runtime/data/sample_source.hpp"
 #include "runtime/device/cuda/cuda_device.hpp"
 #include "runtime/train/loop.hpp"
 #include "runtime/train/session.hpp"
 #include "tests/gpu/host_api.hpp"
 #include "tests/gpu/plans.hpp"
+#include "tests/ranks/threads/in_process.hpp"
 #include "tests/sanitized.hpp"
 
 namespace dtnn::host_run_test {

@@ -15,10 +15,10 @@
 
 #include "compiler/driver/compile_job.hpp"
 #include "plan/json/json.hpp"
-#include "runtime/comm/in_process.hpp"
 #include "runtime/exec/load.hpp"
 #include "runtime/train/private_data.hpp"
 #include "runtime/train/session.hpp"
+#include "tests/ranks/threads/in_process.hpp"
 
 namespace dtnn {
 

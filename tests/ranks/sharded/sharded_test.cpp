@@ -17,9 +17,9 @@
 #include "plan/json/json.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/checkpoint/run_checkpoints.hpp"
-#include "runtime/comm/in_process.hpp"
 #include "runtime/exec/load.hpp"
 #include "runtime/train/loop.hpp"
+#include "tests/ranks/threads/in_process.hpp"
 #include "tests/sanitized.hpp"
 
 namespace dtnn::sharded_test {

@@ -8,9 +8,9 @@
 
 #include "runtime/base/run_error.hpp"
 #include "runtime/comm/contract.hpp"
-#include "runtime/comm/in_process.hpp"
 #include "runtime/comm/null_ranks.hpp"
 #include "tests/ranks/mpi/operations.hpp"
+#include "tests/ranks/threads/in_process.hpp"
 
 namespace communicators_test {
 

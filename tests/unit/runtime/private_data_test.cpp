@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-#include "runtime/comm/in_process.hpp"
+#include "tests/ranks/threads/in_process.hpp"
 #include "tests/unit/runtime/archive_files.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"

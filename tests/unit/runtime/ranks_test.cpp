@@ -15,11 +15,11 @@
 
 #include "plan/audit/audit.hpp"
 #include "runtime/base/signals.hpp"
-#include "runtime/comm/in_process.hpp"
 #include "runtime/comm/null_ranks.hpp"
 #include "runtime/exec/collectives.hpp"
 #include "runtime/exec/load.hpp"
 #include "runtime/train/loop.hpp"
+#include "tests/ranks/threads/in_process.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 

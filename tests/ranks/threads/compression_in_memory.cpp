@@ -1,4 +1,4 @@
-#include "runtime/comm/compression_in_memory.hpp"
+#include "tests/ranks/threads/compression_in_memory.hpp"
 
 #include <array>
 #include <vector>

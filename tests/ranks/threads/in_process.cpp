@@ -1,4 +1,4 @@
-#include "runtime/comm/in_process.hpp"
+#include "tests/ranks/threads/in_process.hpp"
 
 #include <fmt/format.h>
 
@@ -14,8 +14,8 @@
 
 #include "base/quantity_text.hpp"
 #include "runtime/base/run_error.hpp"
-#include "runtime/comm/compression_in_memory.hpp"
 #include "runtime/comm/reduce.hpp"
+#include "tests/ranks/threads/compression_in_memory.hpp"
 
 namespace dtnn::runtime {
 namespace {
