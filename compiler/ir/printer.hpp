@@ -1,6 +1,6 @@
 #pragma once
 /// The text form of a graph, as `--emit` shows it and as the tests' golden files write it;
-/// parser.hpp reads it back.
+/// tests/graphs/parser.hpp reads it back.
 ///
 ///     graph @net(%source: f32[4,3,8,8], @conv.weights: f32[8,3,3,3], @bn.mean: f32[8] frozen)
 ///     training {

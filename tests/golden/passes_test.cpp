@@ -19,12 +19,12 @@
 #include <fstream>
 #include <sstream>
 
-#include "compiler/ir/parser.hpp"
 #include "compiler/ir/printer.hpp"
 #include "compiler/ir/verifier.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/passes/pass.hpp"
 #include "plan/metrics.hpp"
+#include "tests/graphs/parser.hpp"
 #include "tests/rewrite_goldens.hpp"
 
 namespace passes_test {

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <map>
 
-#include "compiler/ir/parser.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/passes/pass.hpp"
 #include "tests/gradient/differences.hpp"
 #include "tests/gradient/interpreter.hpp"
+#include "tests/graphs/parser.hpp"
 
 namespace models_test {
 

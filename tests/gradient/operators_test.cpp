@@ -7,12 +7,12 @@
 #include <map>
 #include <set>
 
-#include "compiler/ir/parser.hpp"
 #include "compiler/ir/printer.hpp"
 #include "compiler/ir/verifier.hpp"
 #include "compiler/ops/emit.hpp"
 #include "tests/gradient/differences.hpp"
 #include "tests/gradient/interpreter.hpp"
+#include "tests/graphs/parser.hpp"
 
 namespace operators_test {
 

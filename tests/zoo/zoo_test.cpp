@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "compiler/driver/compile_job.hpp"
-#include "compiler/ir/parser.hpp"
 #include "compiler/ir/printer.hpp"
 #include "compiler/ops/emit.hpp"
 #include "kernels/catalogue.hpp"
 #include "plan/audit/audit.hpp"
 #include "plan/rules/parallel.hpp"
+#include "tests/graphs/parser.hpp"
 #include "tests/rewrite_goldens.hpp"
 
 namespace dtnn::zoo_test {

@@ -5,11 +5,11 @@
 
 #include <string>
 
-#include "compiler/ir/parser.hpp"
 #include "compiler/ir/verifier.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/passes/pass.hpp"
 #include "tests/gradient/interpreter.hpp"
+#include "tests/graphs/parser.hpp"
 
 namespace dtnn::tests {
 

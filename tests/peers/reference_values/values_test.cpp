@@ -11,12 +11,12 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "compiler/ir/parser.hpp"
 #include "compiler/ir/verifier.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/passes/pass.hpp"
 #include "compiler/passes/shared/optimizer_graph.hpp"
 #include "tests/gradient/interpreter.hpp"
+#include "tests/graphs/parser.hpp"
 
 namespace values_test {
 

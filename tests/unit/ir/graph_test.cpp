@@ -2,11 +2,11 @@
 
 #include <doctest/doctest.h>
 
-#include "compiler/ir/parser.hpp"
 #include "compiler/ir/printer.hpp"
 #include "compiler/ir/rewriter.hpp"
 #include "compiler/ir/verifier.hpp"
 #include "compiler/support/check.hpp"
+#include "tests/graphs/parser.hpp"
 
 namespace graph_test {
 

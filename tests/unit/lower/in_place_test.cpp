@@ -6,13 +6,13 @@
 #include <random>
 
 #include "compiler/frontend/specs.hpp"
-#include "compiler/ir/parser.hpp"
 #include "compiler/lower/emit_plan.hpp"
 #include "compiler/lower/plan_memory.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/passes/pass.hpp"
 #include "compiler/support/check.hpp"
 #include "plan/audit/audit.hpp"
+#include "tests/graphs/parser.hpp"
 #include "tests/unit/lower/simulation.hpp"
 
 namespace in_place_test {

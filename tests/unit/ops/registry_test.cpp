@@ -6,9 +6,9 @@
 
 #include "base/expression/expression.hpp"
 #include "compiler/ir/axes.hpp"
-#include "compiler/ir/parser.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/support/check.hpp"
+#include "tests/graphs/parser.hpp"
 
 namespace registry_test {
 

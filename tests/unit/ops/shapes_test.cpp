@@ -5,9 +5,9 @@
 
 #include <set>
 
-#include "compiler/ir/parser.hpp"
 #include "compiler/ir/printer.hpp"
 #include "compiler/ops/emit.hpp"
+#include "tests/graphs/parser.hpp"
 
 namespace shapes_test {
 

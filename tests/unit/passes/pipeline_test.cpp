@@ -5,7 +5,6 @@
 #include <map>
 
 #include "compiler/ir/axes.hpp"
-#include "compiler/ir/parser.hpp"
 #include "compiler/ir/printer.hpp"
 #include "compiler/ir/verifier.hpp"
 #include "compiler/ops/emit.hpp"
@@ -13,6 +12,7 @@
 #include "compiler/passes/shared/optimizer_graph.hpp"
 #include "compiler/support/check.hpp"
 #include "plan/rules/parallel.hpp"
+#include "tests/graphs/parser.hpp"
 
 namespace pipeline_test {
 

@@ -1,4 +1,4 @@
-#include "compiler/ir/parser.hpp"
+#include "tests/graphs/parser.hpp"
 
 #include <fmt/format.h>
 
