@@ -50,7 +50,7 @@ inline constexpr std::string_view kPictureSoft = "class=\"soft\" fill=\"#5f6878\
 /// narrower; light or dark, as the reader's system asks. Texts have 13 pixels; so wide that they
 /// can be read in a window of 480.
 Svg svg_picture(double height, std::string_view title);
-inline constexpr double kPictureWidth = 640, kPictureMargin = 24, kPictureTitle = 56;
+inline constexpr double kPictureWidth = 640, kPictureMargin = 24;
 
 /// At most so wide is a text of a picture.
 double picture_text_width(std::string_view text);

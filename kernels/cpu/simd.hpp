@@ -55,29 +55,8 @@ struct Simd {
     static DTNN_INLINE void store(T* to, Vector value) {
         *reinterpret_cast<Unaligned*>(to) = value;
     }
-    /// The first `count` lanes, 0 <= count <= kLanes; the others are zero and are not touched in
-    /// memory.
-    static DTNN_INLINE Vector load_first(const T* from, int count) {
-        Vector value{};
-        for (int lane = 0; lane < kLanes; ++lane) {
-            if (lane < count) value[lane] = from[lane];
-        }
-        return value;
-    }
-    static DTNN_INLINE void store_first(T* to, Vector value, int count) {
-        for (int lane = 0; lane < kLanes; ++lane) {
-            if (lane < count) to[lane] = value[lane];
-        }
-    }
     /// a * b + c; one rounding where the instruction set has it (-ffp-contract=fast).
     static DTNN_INLINE Vector fma(Vector a, Vector b, Vector c) { return a * b + c; }
-    static DTNN_INLINE Vector max(Vector a, Vector b) { return a > b ? a : b; }
-    static DTNN_INLINE Vector min(Vector a, Vector b) { return a < b ? a : b; }
-    /// Lane by lane: mask ? a : b. Masks are what comparisons of vectors give.
-    template <class Mask>
-    static DTNN_INLINE Vector select(Mask mask, Vector a, Vector b) {
-        return mask ? a : b;
-    }
     /// By halves, always in the same order.
     static DTNN_INLINE T reduce_add(Vector value) {
         T lanes[kLanes];
@@ -88,12 +67,6 @@ struct Simd {
                 lanes[lane] += lanes[lane + half];
         }
         return lanes[0];
-    }
-    static DTNN_INLINE T reduce_max(Vector value) {
-        T result = value[0];
-        for (int lane = 1; lane < kLanes; ++lane)
-            result = result > value[lane] ? result : value[lane];
-        return result;
     }
 };
 
