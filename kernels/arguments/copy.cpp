@@ -46,8 +46,7 @@ Dims strides_along(const TensorType& tensor, const Dims& dims) {
 CopyPlaces::CopyPlaces(const Operands& operands) : FromOperands(operands) {
     const TensorType& src = *o.first_source().type();
     const TensorType& dst = *o.first_result().type();
-    const bool to_rows = o.problem.op == "pixels_to_rows";
-    const bool to_pixels = o.problem.op == "rows_to_pixels";
+    const bool to_rows = bool(o.result("rows")), to_pixels = bool(o.source("rows"));
     same_order = !to_rows && !to_pixels && is_row_major(src) && is_row_major(dst);
     if (same_order) return;
     const std::size_t channels = axis_of(o.problem).first;

@@ -119,7 +119,7 @@ AxisTaps<T> forward_taps(const Problem& problem, std::size_t axis, std::int64_t 
 
 template <class T>
 BothTaps<T>::BothTaps(const Operands& operands) : FromOperands(operands) {
-    const bool backward = o.problem.op.ends_with("_backward");
+    const bool backward = bool(o.result("diff_src"));
     const ImageLayout from = o.first_source().image(), to = o.first_result().image();
     const ImageLayout &source = backward ? to : from, &result = backward ? from : to;
     y = forward_taps<T>(o.problem, 0, source.height, result.height);

@@ -32,21 +32,16 @@ auto of_rows(const Problem& problem, const Visit& visit) {
 constexpr const char* kPacked = "its weights are packed";
 
 /// The block that "direct" reads the weights in.
-std::int64_t block_of_direct(const Problem& problem, std::int64_t filters) {
+std::int64_t block_of_direct(const Problem& problem) {
+    const std::int64_t filters = product_shape(problem).filters;
     return gather_block(filters, element_bytes(problem), vector_bytes(problem)).columns();
-}
-
-/// The filters of a convolution, or the units of a dense layer.
-std::int64_t filters_of(const Problem& problem) {
-    const Dims& dims = problem.destinations[0].dims;
-    return problem.op == "dense" ? dims.back() : dims[1];
 }
 
 }  // namespace
 
 Refused unless_packed_for_another(const Problem& problem) {
     const std::int64_t block = packed_block(problem);
-    if (block == 0 || block == block_of_direct(problem, filters_of(problem))) return std::nullopt;
+    if (block == 0 || block == block_of_direct(problem)) return std::nullopt;
     return "its weights are packed for another kernel";
 }
 
@@ -136,10 +131,10 @@ namespace dtnn::kernels {
 
 std::int64_t wanted_block(const KernelInfo& kernel, const Problem& problem) {
     const bool packs =
-        (problem.op == "conv2d" && problem.integer("groups") == 1) || problem.op == "dense";
+        side_of(problem) == ProductSide::forward && problem.integer("groups", 1) == 1;
     if (!packs || kernel.workspace != &predicates::direct_workspace || packed_block(problem) > 0)
         return 0;
-    return predicates::block_of_direct(problem, predicates::filters_of(problem));
+    return predicates::block_of_direct(problem);
 }
 
 }  // namespace dtnn::kernels

@@ -4,16 +4,6 @@
 namespace dtnn::kernels {
 namespace {
 
-/// The order without the axes of size one, which may stand anywhere.
-std::vector<int> significant(const Dims& dims, const std::vector<int>& order) {
-    std::vector<int> axes;
-    for (std::size_t i = 0; i < dims.size(); ++i) {
-        const int axis = order.empty() ? int(i) : order[i];
-        if (dims[std::size_t(axis)] != 1) axes.push_back(axis);
-    }
-    return axes;
-}
-
 /// Counts the weights of one filter among packed ones, [blocks, ..., filters of a block].
 std::int64_t products_of_a_filter(const TensorType& packed) {
     std::int64_t count = 1;
@@ -22,9 +12,14 @@ std::int64_t products_of_a_filter(const TensorType& packed) {
     return count;
 }
 
-bool stored(const TensorType& desc, const std::vector<int>& order) {
-    return desc.dims.size() == order.size() &&
-           significant(desc.dims, desc.order) == significant(desc.dims, order);
+bool stored(const TensorType& desc, const Order& order) {
+    return desc.dims.size() == order.size() && same_layout(desc, {desc.dtype, desc.dims, order});
+}
+
+/// A transposed convolution has the operands of a convolution, and no attribute of its own: its
+/// name alone says that they stand the other way round.
+bool is_transposed(const Problem& problem) {
+    return problem.op == "conv2d_transpose";
 }
 
 }  // namespace
@@ -35,7 +30,7 @@ ConvOperands conv_operands(const Problem& problem) {
         const auto found = o.source(source);
         return found ? found.type() : o.result(result).type();
     };
-    if (problem.op == "conv2d_transpose")
+    if (is_transposed(problem))
         return {o.result("dst").type(), o.source("weights").type(), o.source("src").type()};
     return {of("src", "diff_src"), of("weights", "diff_weights"), of("diff_dst", "dst")};
 }
@@ -85,10 +80,9 @@ ConvShape product_shape(const Problem& problem) {
 }
 
 ProductSide side_of(const Problem& problem) {
-    const bool transposed = problem.op == "conv2d_transpose";
-    if (transposed || problem.op.ends_with("_backward_data")) return ProductSide::backward_data;
-    return problem.op.ends_with("_backward_weights") ? ProductSide::backward_weights
-                                                     : ProductSide::forward;
+    const Operands o(problem);
+    if (is_transposed(problem) || o.result("diff_src")) return ProductSide::backward_data;
+    return o.result("diff_weights") ? ProductSide::backward_weights : ProductSide::forward;
 }
 
 bool channels_last(const Problem& problem) {

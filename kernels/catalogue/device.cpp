@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/arguments/conv2d.hpp"
 #include "kernels/arguments/elementwise.hpp"
 #include "kernels/catalogue/predicates.hpp"
 #include "kernels/cuda/chunks.hpp"
@@ -25,13 +26,11 @@ Refused unless_images_and_filters_suit_device(const Problem& problem) {
 /// The sums of chunks that are added up beside a convolution or a dense product: two of every
 /// filter for the statistics, one for the gradient of the bias.
 std::int64_t device_conv_sums(const Problem& problem) {
-    const bool weights = problem.op.ends_with("_backward_weights");
+    const bool weights = side_of(problem) == ProductSide::backward_weights;
     const int sums = problem.flag("statistics") ? 2 : weights && problem.flag("bias") ? 1 : 0;
-    const TensorType& result = weights ? problem.sources[1] : problem.destinations[0];
-    const bool dense = problem.op.starts_with("dense");
-    const std::int64_t filters = dense ? result.dims.back() : result.dims[1];
-    if (filters == 0) return 0;
-    return cuda::conv_sums_bytes(sums, result.elements() / filters, filters);
+    const ConvShape shape = product_shape(problem);
+    if (shape.filters == 0) return 0;
+    return cuda::conv_sums_bytes(sums, shape.out_pixels(), shape.filters);
 }
 
 /// The engines of cuDNN that need more are not chosen. Those that add floats as floats work on
@@ -73,7 +72,7 @@ std::int64_t device_sums_of_update(const Problem& problem) {
 
 /// A sum for every channel of every sample and chunk of its pixels.
 std::int64_t device_planes(const Problem& problem) {
-    const ImageLayout image = image_layout(problem.sources[0]);
+    const ImageLayout image = sample_layout(problem.sources[0], axis_of(problem)).value();
     return cuda::column_sums_of(1, image.batch, image.height * image.width, image.channels) * 8;
 }
 
@@ -116,7 +115,8 @@ std::int64_t norm_sums(std::int64_t samples, std::int64_t channels, std::int64_t
 
 std::int64_t device_norm(const Problem& problem) {
     const TensorType& src = problem.sources[0];
-    return norm_sums(src.dims[0], src.dims[1], src.elements(), problem.integer("groups", 1));
+    return norm_sums(src.dims[0], src.dims[axis_of(problem).first], src.elements(),
+                     problem.integer("groups", 1));
 }
 
 std::int64_t device_layer_norm(const Problem& problem) {

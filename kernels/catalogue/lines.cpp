@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "kernels/catalogue/predicates.hpp"
-#include "kernels/layout.hpp"
+#include "kernels/operands.hpp"
 
 namespace dtnn::kernels::predicates {
 namespace {
@@ -31,7 +31,7 @@ Views views_of_all(const Problem& problem) {
 /// Views of all that layer_norm reads and writes beside parameters and statistics.
 Views views_of_normalised(const Problem& problem) {
     std::vector<const TensorType*> tensors{&problem.sources[0]};
-    if (problem.op == "layer_norm_backward") tensors.push_back(&problem.sources[1]);
+    if (const auto diff = Operands(problem).source("diff_dst")) tensors.push_back(diff.type());
     tensors.push_back(&problem.destinations[0]);
     return axis_views(normalised_axes(problem), tensors);
 }

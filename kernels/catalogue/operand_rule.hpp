@@ -96,8 +96,10 @@ class Rule {
         shape(tensor, other.dims);
         same_place(tensor, other);
     }
-    bool rank(const TensorType& tensor, std::size_t least, std::size_t most) {
-        require(tensor.dims.size() >= least && tensor.dims.size() <= most,
+    /// What a window slides over: [N,C,H,W].
+    bool image(const TensorType& tensor) { return rank(tensor, 1 + image_axes().size()); }
+    bool rank(const TensorType& tensor, std::size_t wanted) {
+        require(tensor.dims.size() == wanted,
                 "an operand " + text_of(tensor.dims) + " has the wrong rank");
         return !broken();
     }

@@ -18,7 +18,7 @@ std::string text_of(const Dims& dims) {
 
 void window(Rule& rule, const TensorType& image, const TensorType& result, std::int64_t height,
             std::int64_t width) {
-    if (!rule.rank(image, 4, 4) || !rule.rank(result, 4, 4)) return;
+    if (!rule.image(image) || !rule.image(result)) return;
     const auto stride = rule.values<2>("stride", 1, 1);
     const auto dilation = rule.values<2>("dilation", 1, 1);
     const auto padding = rule.values<4>("padding", 0, 0);

@@ -19,7 +19,7 @@ void convolution(Rule& rule, const ConvOperands& o) {
     const DType of_weights = type_of_weights(rule);
     for (const TensorType* tensor : {o.image, o.weights, o.result}) {
         rule.type(tensor, tensor == o.weights ? of_weights : rule.problem().dtype);
-        if (!rule.rank(*tensor, 4, 4)) return;
+        if (!rule.image(*tensor)) return;  // the weights, too: each filter is one
     }
     const std::int64_t groups = rule.problem().integer("groups");
     const std::int64_t channels = o.image->dims[1], filters = o.result->dims[1];
@@ -50,7 +50,8 @@ void packed(Rule& rule, const TensorType& weights, std::int64_t filters, const D
 
 /// The same for a convolution, whose weights no other order than this suits.
 void packed_convolution(Rule& rule, const ConvOperands& o) {
-    if (!rule.rank(*o.weights, 5, 5) || !rule.rank(*o.image, 4, 4) || !rule.rank(*o.result, 4, 4))
+    constexpr std::size_t kPackedAxes = 5;  // blocks, channels, height, width, filters of a block
+    if (!rule.rank(*o.weights, kPackedAxes) || !rule.image(*o.image) || !rule.image(*o.result))
         return;
     const Dims& weights = o.weights->dims;
     rule.type(o.image, rule.problem().dtype);
@@ -65,6 +66,7 @@ void packed_convolution(Rule& rule, const ConvOperands& o) {
 /// Whether the axes of `result` before its units, which are its rows, come first in `image`, too,
 /// and in which order both are stored.
 bool rows(Rule& rule, const TensorType& image, const TensorType& result) {
+    // A batch, any further rows, and the units.
     rule.require(result.dims.size() >= 2 && image.dims.size() >= result.dims.size(),
                  text_of(image.dims) + " are not rows for " + text_of(result.dims));
     if (rule.broken()) return false;
@@ -81,6 +83,7 @@ void product(Rule& rule, const ConvOperands& o, bool in_blocks) {
     for (const char* flag : {"residual", "statistics"})
         if (!rule.absent(flag)) return;
     rule.require(!has_written_epilogue(rule.problem()), "its epilogue cannot be an expression");
+    // The blocks, what makes up a product, and the units of a block.
     if (in_blocks) rule.require(o.weights->dims.size() >= 3, "its weights are not in blocks");
     if (rule.broken() || !rows(rule, *o.image, *o.result)) return;
     const std::int64_t units = o.result->dims.back();
@@ -106,7 +109,7 @@ void product(Rule& rule, const ConvOperands& o, bool in_blocks) {
 void conv2d(Rule& rule) {
     const Problem& p = rule.problem();
     const ConvOperands o = conv_operands(p);
-    const bool forward = p.op == "conv2d";
+    const bool forward = side_of(p) == ProductSide::forward;
     if (forward && p.attributes.contains("packed"))
         packed_convolution(rule, o);
     else
@@ -130,7 +133,7 @@ void conv2d(Rule& rule) {
 void dense(Rule& rule) {
     const Problem& p = rule.problem();
     const ConvOperands o = conv_operands(p);
-    product(rule, o, p.op == "dense" && p.attributes.contains("packed"));
+    product(rule, o, side_of(p) == ProductSide::forward && p.attributes.contains("packed"));
     if (rule.broken()) return;
     rule.wide(rule.operand("bias"), o.result->dims.back());
     rule.wide(rule.operand("diff_bias"), o.result->dims.back());

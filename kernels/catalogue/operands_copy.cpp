@@ -58,31 +58,36 @@ void pack_weights(Rule& rule) {
     rule.require(stored_order(dst) == form.order, "its blocks are not stored one after the other");
 }
 
-/// cast_narrow and cast_wide.
-void cast(Rule& rule) {
-    const DType dtype = rule.problem().dtype;
-    const bool narrow = rule.problem().op == "cast_narrow";
+namespace {
+
+void cast(Rule& rule, DType from, DType to) {
     const TensorType& src = rule.first_source();
-    rule.shape(rule.first_result(), src.dims, narrow ? dtype : wide_of(dtype));
-    rule.type(src, narrow ? wide_of(dtype) : dtype);
+    rule.shape(rule.first_result(), src.dims, to);
+    rule.type(src, from);
     rule.same_place(rule.first_result(), src);
 }
 
-/// One side is an image [N,C,...], or has its channels along another axis, the other a row of them
-/// for each of its pixels.
+}  // namespace
+
+void cast_narrow(Rule& rule) {
+    cast(rule, wide_of(rule.problem().dtype), rule.problem().dtype);
+}
+
+void cast_wide(Rule& rule) {
+    cast(rule, rule.problem().dtype, wide_of(rule.problem().dtype));
+}
+
+/// One side is an image [N,C,...], or has its channels along another axis, the other [pixels, C]: a
+/// row of them for each of its pixels.
 void pixel_rows(Rule& rule) {
-    const Problem& p = rule.problem();
-    const bool to_rows = p.op == "pixels_to_rows";
-    const TensorType& image = to_rows ? rule.first_source() : rule.first_result();
-    const TensorType& rows = to_rows ? rule.first_result() : rule.first_source();
-    const std::size_t channels = axis_of(p).first;
-    rule.require(
-        channels < image.dims.size() && image.dims.size() <= kMostCopyAxes && rows.dims.size() == 2,
-        text_of(rows.dims) + " are not the pixels of " + text_of(image.dims));
-    if (rule.broken()) return;
-    rule.type(image, p.dtype);
-    rule.elements(rows, image.elements());
-    rule.require(rows.dims[1] == image.dims[channels],
+    const TensorType& image = *rule.operand("pixels");
+    const TensorType& rows = *rule.operand("rows");
+    const std::size_t axis = axis_of(rule.problem()).first;
+    const std::int64_t channels = axis < image.dims.size() ? image.dims[axis] : 0;
+    rule.type(image, rule.problem().dtype);
+    rule.type(rows, rule.problem().dtype);
+    rule.require(channels > 0 && image.dims.size() <= kMostCopyAxes &&
+                     rows.dims == Dims{image.elements() / channels, channels},
                  text_of(rows.dims) + " are not the pixels of " + text_of(image.dims));
 }
 
@@ -105,7 +110,7 @@ void concat(Rule& rule) {
 
 void slice(Rule& rule) {
     const Problem& p = rule.problem();
-    const bool backward = p.op.ends_with("_backward");
+    const bool backward = rule.operand("diff_src") != nullptr;
     const TensorType& whole = backward ? rule.first_result() : rule.first_source();
     const TensorType& part = backward ? rule.first_source() : rule.first_result();
     const std::int64_t begin = p.integer("begin"), end = p.integer("end");

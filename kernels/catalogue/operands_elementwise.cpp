@@ -8,7 +8,6 @@ namespace dtnn::kernels::operands {
 void dropout_apply(Rule& rule) {
     const Problem& p = rule.problem();
     const TensorType& src = rule.first_source();
-    if (p.op == "spatial_dropout2d_apply" && !rule.rank(src, 4, 4)) return;
     rule.require(!src.dims.empty() && merged_layout(src),
                  "an operand " + text_of(src.dims) + " is stored in too many pieces");
     rule.elements(rule.operand("position"), 2, DType::i64);
@@ -16,6 +15,10 @@ void dropout_apply(Rule& rule) {
     rule.alike(rule.first_result(), src);
     const double rate = p.real("rate");
     rule.require(rate >= 0 && rate <= 1, "its rate is not from 0 to 1");
+}
+
+void spatial_dropout2d_apply(Rule& rule) {
+    if (rule.image(rule.first_source())) dropout_apply(rule);
 }
 
 namespace {

@@ -22,7 +22,8 @@ void labels(Rule& rule, const TensorType& list, std::int64_t rows) {
 bool matrix_of_rows(Rule& rule, const TensorType& matrix) {
     const AxisRange range = classes_of(rule.problem(), matrix);
     rule.type(matrix, rule.problem().dtype);
-    rule.require(matrix.dims.size() >= 2 && range.first + range.count <= matrix.dims.size(),
+    const std::size_t rank = matrix.dims.size();
+    rule.require(range.count > 0 && range.first < rank && range.count <= rank - range.first,
                  "an operand " + text_of(matrix.dims) + " has no rows of classes");
     if (!rule.broken())
         rule.require(is_stored_last(range, matrix), "its rows are not stored one after the other");
@@ -65,10 +66,10 @@ bool labelled(Rule& rule) {
 }
 
 void loss_or_gradient(Rule& rule) {
-    if (rule.problem().op.ends_with("_backward"))
-        rule.alike(rule.first_result(), rule.first_source());
+    if (const TensorType* loss = rule.operand("loss"))
+        mean_or_sum(rule, *loss);
     else
-        mean_or_sum(rule, rule.first_result());
+        rule.alike(rule.first_result(), rule.first_source());
 }
 
 }  // namespace
@@ -81,8 +82,7 @@ void class_loss(Rule& rule) {
     rule.require(smoothing >= 0 && smoothing <= 1, "its `smoothing` is not from 0 to 1");
     if (rule.broken()) return;
     loss_or_gradient(rule);
-    if (rule.problem().op == "softmax_cross_entropy")  // whose second result they are
-        rule.alike(rule.operand("probabilities"), rule.first_source());
+    rule.alike(rule.operand("probabilities"), rule.first_source());
 }
 
 void hinge(Rule& rule) {
@@ -132,16 +132,11 @@ void label_share(Rule& rule) {
 }
 
 void one_hot(Rule& rule) {
-    const Problem& p = rule.problem();
     rule.type(rule.first_source(), DType::i32);
-    if (rule.broken()) return;
-    if (rule.first_source().dims.size() == 1) {
-        labelled(rule, rule.first_result(), rule.first_source());
-        return;
-    }
-    rule.type(rule.first_result(), p.dtype);
+    rule.type(rule.first_result(), rule.problem().dtype);
     const std::int64_t labels = rule.first_source().elements();
-    rule.require(labels > 0 && rule.first_result().elements() % labels == 0 &&
+    const std::int64_t numbers = rule.first_result().elements();
+    rule.require((labels > 0 ? numbers % labels : numbers) == 0 &&
                      is_row_major(rule.first_source()) && is_row_major(rule.first_result()),
                  "its rows are not one for each integer, stored one after the other");
 }

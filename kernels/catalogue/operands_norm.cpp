@@ -14,10 +14,9 @@ std::int64_t channels_of(Rule& rule, const TensorType& tensor) {
     return rule.broken() ? -1 : tensor.dims[axis.first];
 }
 
-}  // namespace
-
-/// What an operand of batch norm is follows from its name, whichever operator it is of.
-void batch_norm(Rule& rule) {
+/// What an operand of batch norm is follows from its name, whichever operator it is of. `terms`:
+/// how many numbers its epilogue may be an expression over; 0: it cannot be one.
+void batch_norm_with(Rule& rule, int terms) {
     const Problem& p = rule.problem();
     const TensorType& src = rule.first_source();
     const std::int64_t channels = channels_of(rule, src);
@@ -37,9 +36,22 @@ void batch_norm(Rule& rule) {
     rule.elements(statistics, synchronised ? 2 * channels + 1 : 3 * channels, DType::f64);
     rule.elements(rule.operand("mask"), (src.elements() + 7) / 8, DType::u8);
     if (!has_written_epilogue(p)) return;
-    const bool backward = p.op == "batch_norm_backward";
-    rule.require(backward || p.op == "batch_norm_training", "its epilogue cannot be an expression");
-    written_epilogue(rule, backward ? 2 : 1);
+    rule.require(terms > 0, "its epilogue cannot be an expression");
+    written_epilogue(rule, terms);
+}
+
+}  // namespace
+
+void batch_norm(Rule& rule) {
+    batch_norm_with(rule, 0);
+}
+
+void batch_norm_training(Rule& rule) {
+    batch_norm_with(rule, 1);
+}
+
+void batch_norm_backward(Rule& rule) {
+    batch_norm_with(rule, 2);
 }
 
 void fold_batch_norm(Rule& rule) {

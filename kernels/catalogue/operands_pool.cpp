@@ -12,7 +12,7 @@ struct Pooled {
 };
 
 Pooled pooled(const Rule& rule) {
-    if (rule.problem().op.ends_with("_backward")) return {rule.first_result(), rule.first_source()};
+    if (rule.operand("diff_src") != nullptr) return {rule.first_result(), rule.first_source()};
     return {rule.first_source(), rule.first_result()};
 }
 
@@ -50,7 +50,7 @@ void global_pool2d(Rule& rule) {
     }
     rule.absent("count_include_pad");
     rule.type(image, rule.problem().dtype);
-    if (rule.rank(image, 4, 4)) rule.shape(result, {image.dims[0], image.dims[1], 1, 1});
+    if (rule.image(image)) rule.shape(result, {image.dims[0], image.dims[1], 1, 1});
 }
 
 }  // namespace dtnn::kernels::operands

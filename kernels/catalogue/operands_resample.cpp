@@ -12,16 +12,17 @@ struct Sides {
     const TensorType* result;
 };
 
-Sides sides_of(const Problem& problem) {
-    if (problem.op.ends_with("_backward")) return {&problem.destinations[0], &problem.sources[0]};
-    return {&problem.sources[0], &problem.destinations[0]};
+Sides sides_of(const Rule& rule) {
+    if (const TensorType* diff_src = rule.operand("diff_src"))
+        return {diff_src, rule.operand("diff_dst")};
+    return {&rule.first_source(), &rule.first_result()};
 }
 
 /// Both are images of the plan's type with something in them, alike in batch and channels.
 bool images(Rule& rule, const Sides& sides) {
     for (const TensorType* tensor : {sides.source, sides.result}) {
         rule.type(*tensor, rule.problem().dtype);
-        if (!rule.rank(*tensor, 4, 4)) return false;
+        if (!rule.image(*tensor)) return false;
         rule.require(tensor->elements() > 0, "an operand is empty");
     }
     rule.require(sides.source->dims[0] == sides.result->dims[0] &&
@@ -41,7 +42,7 @@ void sized(Rule& rule, const Sides& sides) {
 }  // namespace
 
 void zero_pad2d(Rule& rule) {
-    const Sides sides = sides_of(rule.problem());
+    const Sides sides = sides_of(rule);
     if (!images(rule, sides)) return;
     rule.require(!rule.problem().integers("padding").empty(), "it has no `padding`");
     const auto padding = rule.values<4>("padding", 0, 0);
@@ -54,12 +55,12 @@ void zero_pad2d(Rule& rule) {
 void upsample2d(Rule& rule) {
     const std::string mode = rule.problem().text("mode");
     rule.require(mode == "nearest" || mode == "bilinear", "it has no mode `" + mode + "`");
-    sized(rule, sides_of(rule.problem()));
+    sized(rule, sides_of(rule));
 }
 
 /// Of both kinds, and of their gradients.
 void adaptive_pool2d(Rule& rule) {
-    const Sides sides = sides_of(rule.problem());
+    const Sides sides = sides_of(rule);
     sized(rule, sides);
     rule.shape(rule.operand("indices"), sides.result->dims, DType::i32);
 }

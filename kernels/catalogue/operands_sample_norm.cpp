@@ -83,7 +83,7 @@ void group_norm(Rule& rule) {
 
 void local_response_norm(Rule& rule) {
     const TensorType& src = rule.first_source();
-    if (!rule.rank(src, 4, 4)) return;
+    if (!rule.image(src)) return;
     for (const TensorType* tensor : rule.all())
         rule.shape(tensor, src.dims);
     const std::int64_t size = rule.problem().integer("size");

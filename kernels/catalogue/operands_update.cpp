@@ -27,12 +27,15 @@ void by_signature(Rule& rule) {
 void update(Rule& rule) {
     const Problem& p = rule.problem();
     rule.require(p.flag("scaled") || !p.flag("skips"), "it skips by a scale that it does not have");
-    if (p.op == "nadam_update") {  // whose variants are its own
-        const std::string variant = p.text("variant");
-        rule.require(variant == "dozat" || variant == "pydtnn",
-                     "its `variant` \"" + variant + "\" is unknown");
-    }
     by_signature(rule);
+}
+
+void nadam_update(Rule& rule) {
+    rule.problem().real("momentum_decay");
+    const std::string variant = rule.problem().text("variant");
+    rule.require(variant == "dozat" || variant == "pydtnn",
+                 "its `variant` \"" + variant + "\" is unknown");
+    update(rule);
 }
 
 void gradient_square_sum(Rule& rule) {

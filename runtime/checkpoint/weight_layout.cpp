@@ -20,6 +20,9 @@ constexpr LayoutName kNames[] = {{WeightLayout::own, "own"},
                                  {WeightLayout::nhwc_gpu, "nhwc_gpu"},
                                  {WeightLayout::torch, "torch"}};
 
+/// [filters, channels, height, width] of a convolution, [inputs, units] of a dense layer.
+constexpr std::size_t kFilterExtents = 4, kMatrixExtents = 2;
+
 Dims in_order(const Dims& dims, const Order& order) {
     Dims result;
     for (const int axis : order)
@@ -112,23 +115,21 @@ std::vector<FileForm> LayoutRules::forms(std::size_t index, WeightLayout layout)
     if (layout == WeightLayout::own || parameter.layer < 0) return {own};
     const plan::Layer& layer = plan_->layers[std::size_t(parameter.layer)];
     const bool weights = parameter.role == "weights";
-    if (weights && layer.type == "conv2d" && dims.size() == 4) return convolution(dims, layout);
-    if (weights && layer.type == "depthwise_conv2d" && dims.size() == 4)
+    // Extents are asked for because a plan from a file may have others.
+    const bool filters = weights && dims.size() == kFilterExtents;
+    const bool dense = weights && layer.type == "dense" && dims.size() == kMatrixExtents;
+    if (filters && layer.type == "conv2d") return convolution(dims, layout);
+    if (filters && layer.type == "depthwise_conv2d")
         return {own, {{dims[0], dims[2], dims[3]}, dims, {}}};
-    const bool dense = weights && layer.type == "dense" && dims.size() == 2;
     if (dense && layout == WeightLayout::torch) return {{{dims[1], dims[0]}, dims, {1, 0}}};
+    if (!dense && dims.size() != 1) return {own};
     const bool last_first = layout == WeightLayout::nhwc || layout == WeightLayout::nhwc_gpu;
-    const bool per_source = dense || (dims.size() == 1 && parameter.role != "bias");
     std::optional<Dims> image;
-    if (last_first && per_source) image = flattened(layer);
+    if (last_first && parameter.role != "bias") image = flattened(layer);
     const bool whole = image && element_count(*image) == dims[0];
-    if (weights && dims.size() == 2) {
-        if (!whole) return {own};
-        return {{dims, {(*image)[0], (*image)[1], (*image)[2], dims[1]}, {1, 2, 0, 3}}};
-    }
-    if (dims.size() != 1) return {own};
-    if (!whole) return {{dims, dims, {}, true}};
-    return {{dims, *image, {1, 2, 0}, true}};
+    if (!whole) return {dense ? own : FileForm{dims, dims, {}, true}};
+    if (!dense) return {{dims, *image, {1, 2, 0}, true}};
+    return {{dims, {(*image)[0], (*image)[1], (*image)[2], dims[1]}, {1, 2, 0, 3}}};
 }
 
 }  // namespace dtnn::runtime

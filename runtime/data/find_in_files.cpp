@@ -76,7 +76,7 @@ std::optional<NpyHeader> header_in(const std::string& path, std::string_view nam
 /// Images as Keras has them are taken as they lie, and are hardly meant so.
 void tell_channels_last(const Dims& dims, RecognisedData& data) {
     const auto channels = [](std::int64_t extent) { return extent == 1 || extent == 3; };
-    if (dims.size() != 4 || channels(dims[1]) || !channels(dims[3])) return;
+    if (dims.size() != 1 + image_axes().size() || channels(dims[1]) || !channels(dims[3])) return;
     data.remarks.push_back(fmt::format(
         "samples of ({}) look like images with their channels last; they are read as {} channels "
         "of {} x {}: save numpy.transpose(x, (0, 3, 1, 2))",
@@ -105,15 +105,16 @@ RecognisedData recognise_arrays(const std::string& path) {
     if (const auto samples = header_in(path, split ? "x_train" : "x"))
         tell_channels_last(samples->dims, data);
     const bool whole = labels->kind != NpyHeader::Kind::real;
-    const Dims shape = squeezed(labels->dims, 1);
-    if (whole && shape.size() == 2) data.fields.emplace_back("labels", std::string("pixel"));
+    // NumPy says of axes no more than how many there are: a label's own are height and width.
+    const bool pixels = whole && squeezed(labels->dims, 1).size() == 2;
+    if (pixels) data.fields.emplace_back("labels", std::string("pixel"));
     if (!whole) data.fields.emplace_back("label_kind", std::string("values"));
     data.remarks.push_back(
         fmt::format("`{}` is {} of the shape ({}), taken for {}; label_kind says otherwise", name,
                     labels->type(), fmt::join(labels->dims, ","),
-                    !whole              ? "numbers"
-                    : shape.size() == 2 ? "a class for every pixel"
-                                        : "classes"));
+                    !whole   ? "numbers"
+                    : pixels ? "a class for every pixel"
+                             : "classes"));
     return data;
 }
 

@@ -121,8 +121,7 @@ void check_predictions(const plan::Plan& plan, const plan::Program& program,
     const Dims& dims = program.tensors[std::size_t(item->tensor)].dims;
     const std::int64_t numbers = saturating_product(
         {program.batch, plan.dataset.target().classes, element_count(plan.dataset.target().dims)});
-    const bool sound =
-        dims.size() >= 2 && dims[0] == program.batch && element_count(dims) == numbers;
+    const bool sound = !dims.empty() && dims[0] == program.batch && element_count(dims) == numbers;
     check_tensor(program, item, "predictions", plan.target.dtype,
                  sound ? dims : Dims{program.batch, plan.dataset.target().classes}, name);
 }

@@ -111,20 +111,31 @@ std::vector<LayerNorm> layer_norms() {
     return list;
 }
 
-std::vector<std::pair<TensorType, std::int64_t>> group_norms() {
+struct GroupNorm {
+    TensorType image;
+    std::int64_t groups, axis;
+
+    TensorType parameter() const { return row_major({image.dims[std::size_t(axis)]}); }
+    Attributes attributes() const { return {{"groups", groups}, {"axis", axis}}; }
+};
+
+std::vector<GroupNorm> group_norms() {
     std::vector<TensorType> images;
     for (const Dims& shape : norm_shapes())
         images.push_back(tensor(shape));
     images.push_back(row_major({3, 6, 5}));
     images.push_back({DType::f32, {3, 6, 5}, {0, 2, 1}});
     images.push_back({DType::f32, {2, 6, 3, 2, 5}, {0, 2, 3, 4, 1}});
-    std::vector<std::pair<TensorType, std::int64_t>> list;
+    std::vector<GroupNorm> list;
     for (const TensorType& image : images) {
         const std::int64_t channels = image.dims[1];
         for (const std::int64_t groups : {std::int64_t{1}, std::int64_t{2}, channels}) {
-            if (channels % groups == 0) list.emplace_back(image, groups);
+            if (channels % groups == 0) list.push_back({image, groups, 1});
         }
     }
+    // Many features in few steps, and few in many.
+    list.push_back({row_major({2, 3, 160}), 4, 2});
+    list.push_back({row_major({3, 70, 6}), 2, 2});
     return list;
 }
 
@@ -186,12 +197,12 @@ GRID(layer_norm_backward) {
 
 GRID(group_norm) {
     std::vector<Case> cases;
-    for (const auto& [image, groups] : group_norms()) {
-        const std::int64_t together = image.elements() / image.dims[0] / groups;
+    for (const GroupNorm& norm : group_norms()) {
+        const std::int64_t samples = norm.image.dims[0];
+        const std::int64_t together = norm.image.elements() / samples / norm.groups;
         for (const NormVariant& variant : kNormVariants) {
-            cases.push_back(forward("group_norm", image, row_major({image.dims[1]}),
-                                    {image.dims[0], groups}, variant, together,
-                                    {{"groups", groups}}));
+            cases.push_back(forward("group_norm", norm.image, norm.parameter(),
+                                    {samples, norm.groups}, variant, together, norm.attributes()));
         }
     }
     return cases;
@@ -199,10 +210,10 @@ GRID(group_norm) {
 
 GRID(group_norm_backward) {
     std::vector<Case> cases;
-    for (const auto& [image, groups] : group_norms()) {
+    for (const GroupNorm& norm : group_norms()) {
         for (const bool affine : {true, false}) {
-            cases.push_back(backward("group_norm_backward", image, row_major({image.dims[1]}),
-                                     {image.dims[0], groups}, affine, {{"groups", groups}}));
+            cases.push_back(backward("group_norm_backward", norm.image, norm.parameter(),
+                                     {norm.image.dims[0], norm.groups}, affine, norm.attributes()));
         }
     }
     return cases;

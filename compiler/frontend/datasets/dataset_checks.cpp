@@ -27,19 +27,20 @@ struct Refusal {
 /// The shape of images: one or three channels, of arrays any number of them; extents that may be
 /// zero, both or none.
 void check_image_shape(const Dims& shape, bool arrays, const Span& span, Diagnostics& diagnostics) {
-    if (shape.size() == 3 && arrays && shape[0] == 0) {
+    if (!check_image_extents(shape, span, "dataset", diagnostics)) return;
+    if (arrays && shape[0] == 0) {
         diagnostics.error(Code::out_of_range, span, "`shape` of dataset has no channels");
         return;
     }
-    if (shape.size() == 3 && !arrays && shape[0] != 1 && shape[0] != 3) {
+    if (!arrays && shape[0] != 1 && shape[0] != 3) {
         diagnostics.error(Code::out_of_range, span,
                           fmt::format("`shape` of dataset has {} channels; images have 1 (gray) or "
                                       "3 (colours)",
                                       shape[0]));
         return;
     }
-    const bool differ = shape.size() == 3 && shape[1] == 0 && shape[2] == 0;
-    if (!differ && shape.size() == 3 && (shape[1] == 0 || shape[2] == 0)) {
+    const bool differ = shape[1] == 0 && shape[2] == 0;
+    if (!differ && (shape[1] == 0 || shape[2] == 0)) {
         diagnostics.error(Code::out_of_range, span,
                           "`shape` of dataset has a zero; height and width are both zero, for "
                           "images of several sizes, or neither");

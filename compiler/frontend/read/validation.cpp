@@ -27,7 +27,7 @@ bool fits(const std::string& name) {
                        [&](char c) { return alphanumeric(c) || c == '_' || c == '-' || c == '.'; });
 }
 
-/// The help where a shape has four extents.
+/// The help where a shape has one extent more than an image.
 std::string leave_batch_out(const Dims& shape) {
     return fmt::format("leave the batch out, such as [{}, {}, {}]; channels come first", shape[1],
                        shape[2], shape[3]);
@@ -98,18 +98,23 @@ void check_sample_elements(const Dims& shape, const Span& span, const std::strin
 
 }  // namespace
 
+bool check_image_extents(const Dims& shape, const Span& span, const std::string& what,
+                         Diagnostics& diagnostics) {
+    const std::size_t wanted = image_axes().size();
+    if (shape.size() == wanted) return true;
+    diagnostics.error(
+        Code::wrong_type, span,
+        fmt::format("`shape` of {} has {} extents; it must be [channels, height, width]", what,
+                    shape.size()),
+        shape.size() == wanted + 1 ? leave_batch_out(shape)
+                                   : "for samples without height and width write [features, 1, 1]");
+    return false;
+}
+
 void check_sample_shape(const Dims& shape, const Span& span, const std::string& what,
                         Diagnostics& diagnostics) {
-    if (shape.size() != 3) {
-        diagnostics.error(
-            Code::wrong_type, span,
-            fmt::format("`shape` of {} has {} extents; it must be [channels, height, width]", what,
-                        shape.size()),
-            shape.size() == 4 ? leave_batch_out(shape)
-                              : "for samples without height and width write [features, 1, 1]");
-        return;
-    }
-    check_sample_elements(shape, span, what, diagnostics);
+    if (check_image_extents(shape, span, what, diagnostics))
+        check_sample_elements(shape, span, what, diagnostics);
 }
 
 namespace {

@@ -45,7 +45,10 @@ std::int64_t samples_of_epoch(const JobSpec& job);
 /// Names of jobs, models and datasets become parts of file names.
 void check_spec_name(const FieldValues& fields, const std::string& what, Diagnostics& diagnostics);
 
-/// Three positive extents, not too large; else a diagnostic.
+/// The extents of an image; else a diagnostic.
+bool check_image_extents(const Dims& shape, const Span& span, const std::string& what,
+                         Diagnostics& diagnostics);
+/// These, not too large.
 void check_sample_shape(const Dims& shape, const Span& span, const std::string& what,
                         Diagnostics& diagnostics);
 

@@ -199,7 +199,7 @@ template <class Wanted>
 void copy_all(const NpyArray& array, std::span<Wanted> to) {
     const NpyHeader& header = array.header;
     const char* const from = array.bytes.data() + header.begin;
-    if (!header.fortran || header.dims.size() < 2) {
+    if (!header.fortran) {
         convert_all(header, from, array.name, to);
         return;
     }

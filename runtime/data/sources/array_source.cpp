@@ -37,6 +37,15 @@ std::int64_t one_hot(const NpyArray& array, std::int64_t sample, std::span<const
         "with several labels a sample compile the job with dataset.label_kind=multiple");
 }
 
+/// What an array of images says of one: without an axis of channels it has one channel; a row of
+/// numbers is channels.
+Dims image_shape(Dims extents) {
+    constexpr std::size_t kHeightAndWidth = 2;
+    if (extents.size() == kHeightAndWidth) extents.insert(extents.begin(), 1);
+    extents.resize(std::max(extents.size(), image_axes().size()), 1);
+    return extents;
+}
+
 }  // namespace
 
 void ArraySource::check_cache(const std::string& name, std::int64_t more) const {
@@ -115,15 +124,12 @@ void ArraySource::read_input(const RegularFile& file, Stored& input, ArchiveRead
 void ArraySource::settle(const Part& part, const NpyArray& labels) {
     Dims& shape = expected_.inputs[0].stored_dims;
     if (const Dims& dims = part.inputs[0].header.dims; shape.empty() && !dims.empty()) {
-        shape.assign(dims.begin() + 1, dims.end());
-        // Images without an axis of channels have one; rows of numbers are channels.
-        if (shape.size() == 2) shape.insert(shape.begin(), 1);
-        if (shape.size() < 3) shape.resize(3, 1);
+        shape = image_shape({dims.begin() + 1, dims.end()});
     }
     const Dims& dims = labels.header.dims;
     if (expected_.kind == plan::LabelKind::input || expected_.classes > 0 || dims.empty()) return;
-    if (dims.size() == 2 && dims[1] > 1 && !expected_.pixels) {  // in the file: a row each
-        expected_.classes = dims[1];
+    if (dims == Dims{dims[0], dims.back()} && dims.back() > 1 && !expected_.pixels) {
+        expected_.classes = dims.back();  // a row of numbers each
         return;
     }
     if (expected_.kind != plan::LabelKind::classes) {
@@ -182,17 +188,15 @@ void ArraySource::set_labels(Part& part, NpyArray& array, std::int64_t first_cla
     if (expected_.pixels) return set_masks(part, array);
     const std::int64_t samples = part.samples(), classes = expected_.classes;
     const std::int64_t elements = array.header.elements();
-    const bool rows = array.header.dims.size() == 2 && array.header.dims[1] == classes;
-    const bool column =
-        elements == samples && (array.header.dims.size() == 1 ||
-                                (array.header.dims.size() == 2 && array.header.dims[1] == 1));
+    const Dims& dims = array.header.dims;
+    const bool rows = dims == Dims{samples, classes};
+    const bool column = dims == Dims{samples} || dims == Dims{samples, 1};
     const bool of_classes = expected_.kind == plan::LabelKind::classes;
-    if (array.header.dims.empty() || array.header.dims[0] != samples ||
-        !(rows || (column && (of_classes || classes == 1)))) {
+    if (!rows && !(column && (of_classes || classes == 1))) {
         throw bad_file(
             array.name,
             fmt::format("its shape is ({}); for {} samples it must be ({}{},{})",
-                        fmt::join(array.header.dims, ","), samples,
+                        fmt::join(dims, ","), samples,
                         of_classes ? fmt::format("{},) or (", samples) : "", samples, classes),
             "there is a label, or a row of them, for every sample, in the same order");
     }
