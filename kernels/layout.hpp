@@ -21,7 +21,6 @@ struct ImageLayout {
     }
     DTNN_DEVICE std::int64_t pixels() const { return batch * height * width; }
 };
-ImageLayout image_layout(const TensorType& tensor);
 /// A tensor of any rank as an image whose elements have the same logical order: axes of more than
 /// four that are neighbours in both orders are one. No value: they are too many.
 std::optional<ImageLayout> merged_layout(const TensorType& tensor);

@@ -36,7 +36,7 @@ class BoundOperand {
 
     /// How it lies: as an image, with the channels that the problem says, and with samples of such.
     /// Nothing where the problem does not have it.
-    ImageLayout image() const { return type_ ? image_layout(*type_) : ImageLayout{}; }
+    ImageLayout image() const { return type_ ? merged_layout(*type_).value() : ImageLayout{}; }
     ImageLayout by_channel() const {
         return type_ ? channel_layout(*type_, axis_of(*problem_)).value() : ImageLayout{};
     }

@@ -63,11 +63,6 @@ bool is_row_major(const TensorType& type) {
     return std::is_sorted(stored.begin(), stored.end());
 }
 
-bool is_channels_last(const TensorType& type) {
-    if (type.dims.size() == 2) return is_row_major(type);
-    return type.dims.size() == 4 && stored_axes(type) == longer_than_one(type, {0, 2, 3, 1});
-}
-
 bool same_layout(const TensorType& a, const TensorType& b) {
     return a.dims == b.dims && stored_axes(a) == stored_axes(b);
 }

@@ -61,8 +61,6 @@ inline Dims strides_of(const TensorType& type) {
 /// The axes longer than one, in the order they are stored: what decides where an element lies.
 std::vector<int> stored_axes(const TensorType& type);
 bool is_row_major(const TensorType& type);
-/// [N,C,H,W] stored N,H,W,C, or [N,C]; axes of one element do not matter.
-bool is_channels_last(const TensorType& type);
 /// Both tensors have the same shape and keep every element at the same place.
 bool same_layout(const TensorType& a, const TensorType& b);
 

@@ -5,12 +5,11 @@
 namespace dtnn::kernels {
 
 ProductArguments::ProductArguments(const Operands& operands) : FromOperands(operands) {
-    if (!o.problem.op.starts_with("dense")) {
-        shape = conv_shape(o.problem);
+    shape = product_shape(o.problem);
+    if (!is_dense(o.problem)) {
         strides = conv_strides(o.problem);
         return;
     }
-    shape = dense_shape(o.problem);
     strides = channels_last_strides(shape);
     if (const std::int64_t block = packed_block(o.problem); block > 0) pack(strides, shape, block);
 }

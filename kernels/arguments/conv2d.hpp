@@ -53,7 +53,8 @@ ConvOperands conv_operands(const Problem& problem);
 /// dense_backward_data, dense_backward_weights.
 ConvShape conv_shape(const Problem& problem);
 ConvShape dense_shape(const Problem& problem);
-/// Either, by the operator.
+/// Either, by the operator, of which no more than the name says that it is a dense one.
+bool is_dense(const Problem& problem);
 ConvShape product_shape(const Problem& problem);
 
 /// What a convolution or a dense layer makes: its result, the image (conv2d_transpose, too), or the

@@ -97,9 +97,7 @@ struct AdamUpdateArguments : UpdateArguments<T> {
     using UpdateArguments<T>::UpdateArguments;
     double beta1 = this->o.problem.real("beta1"), beta2 = this->o.problem.real("beta2"),
            epsilon = this->o.problem.real("epsilon");
-    double momentum_decay = this->o.problem.op == "nadam_update"
-                                ? this->o.problem.real("momentum_decay")
-                                : 0;  ///< nadam, variant "dozat"
+    double momentum_decay = this->o.problem.real("momentum_decay", 0);  ///< nadam, variant "dozat"
     bool epsilon_inside_root = this->o.problem.flag("epsilon_inside_root");
     const std::int64_t* update = this->o.source("update");
     const T *first_moment = this->o.source("first_moment"),

@@ -75,8 +75,12 @@ ConvShape dense_shape(const Problem& problem) {
     return shape;
 }
 
+bool is_dense(const Problem& problem) {
+    return problem.op.starts_with("dense");
+}
+
 ConvShape product_shape(const Problem& problem) {
-    return problem.op.starts_with("dense") ? dense_shape(problem) : conv_shape(problem);
+    return is_dense(problem) ? dense_shape(problem) : conv_shape(problem);
 }
 
 ProductSide side_of(const Problem& problem) {

@@ -12,14 +12,14 @@
 
 namespace dtnn::kernels::predicates {
 
-/// Images lie N,H,W,C, and filters F,KH,KW,C/groups: what tensor cores are fed with.
+/// Images lie N,H,W,C, and filters F,KH,KW,C/groups: what tensor cores are fed with. Other images
+/// of a convolution lie as its result does.
 Refused unless_images_and_filters_suit_device(const Problem& problem) {
     if (auto reason = unless_weights_are_plain(problem)) return reason;
-    for (const auto* side : {&problem.sources, &problem.destinations}) {
-        for (const TensorType& tensor : *side)
-            if (tensor.dims.size() == 4 && !is_channels_last(tensor))  // no list of a bias
-                return "an image or its filters are not stored channels last";
-    }
+    const ConvOperands operands = conv_operands(problem);
+    for (const TensorType* tensor : {operands.image, operands.weights, operands.result})
+        if (!is_stored_last(axis_of(problem), *tensor))
+            return "an image or its filters are not stored channels last";
     return std::nullopt;
 }
 

@@ -98,17 +98,6 @@ std::vector<double> Problem::reals(const char* name) const {
     return value != nullptr ? *value : std::vector<double>{};
 }
 
-ImageLayout image_layout(const TensorType& tensor) {
-    const Dims strides = strides_of(tensor);
-    const std::size_t rank = tensor.dims.size();
-    ImageLayout image;
-    if (rank > 0) image.batch = tensor.dims[0], image.batch_stride = strides[0];
-    if (rank > 1) image.channels = tensor.dims[1], image.channel_stride = strides[1];
-    if (rank > 2) image.height = tensor.dims[2], image.row_stride = strides[2];
-    if (rank > 3) image.width = tensor.dims[3], image.column_stride = strides[3];
-    return image;
-}
-
 Operands::Operands(const Problem& of, Sources sources, Destinations destinations, Workspace scratch)
     : problem(of),
       workspace(scratch),

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace dtnn::runtime {
 
 void SampleArray::set_image(const std::array<std::int64_t, 3>& extents, const std::uint8_t* bytes) {
@@ -16,6 +18,14 @@ std::string SampleSource::name_of(Split split, std::int64_t index) const {
 
 const char* name_of(Split split) {
     return split == Split::train ? "train" : "test";
+}
+
+void add_image_shape(Dims& shape, const Dims& other) {
+    if (shape.empty()) shape = other;
+    if (other.empty()) return;
+    shape[0] = std::max(shape[0], other[0]);
+    if (!std::equal(shape.begin() + 1, shape.end(), other.begin() + 1, other.end()))
+        std::fill(shape.begin() + 1, shape.end(), 0);
 }
 
 std::int64_t source_train_samples(const plan::Dataset& dataset) {

@@ -121,6 +121,9 @@ class SampleSource {
 
 const char* name_of(Split split);
 
+/// Makes the shape of images that of another, too: the most channels; zeros where sizes differ.
+void add_image_shape(Dims& shape, const Dims& other);
+
 /// What the classes, or the values, of the dataset are called: by its files, else by the plan; none
 /// where nobody has named them, and where samples are their own labels.
 std::vector<std::string> class_names_of(const SampleSource& source, const plan::Dataset& dataset);

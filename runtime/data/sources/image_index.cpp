@@ -180,9 +180,7 @@ ImageIndex::Extents ImageIndex::look() const {
     for (const Split split : {Split::train, Split::test}) {
         for (std::int64_t index = 0; index < size(split); index += step) {
             const ImageHeader found = header(split, index);
-            if (shape.empty()) shape = {found.channels, found.height, found.width};
-            shape[0] = std::max(shape[0], found.channels);
-            if (shape[1] != found.height || shape[2] != found.width) shape[1] = shape[2] = 0;
+            add_image_shape(shape, {found.channels, found.height, found.width});
             result.pixels = std::max(result.pixels, found.height * found.width);
         }
     }

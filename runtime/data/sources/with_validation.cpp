@@ -72,10 +72,8 @@ std::string WithValidation::name_of(Split split, std::int64_t index) const {
 
 Dims WithValidation::found_shape() const {
     Dims shape = trained_->found_shape();
-    const Dims other = held_->found_shape();
-    if (shape.size() != 3 || other.size() != 3) return shape;
-    shape[0] = std::max(shape[0], other[0]);
-    if (shape[1] != other[1] || shape[2] != other[2]) shape[1] = shape[2] = 0;
+    // Samples that are no images have one shape.
+    if (const Dims other = held_->found_shape(); shape != other) add_image_shape(shape, other);
     return shape;
 }
 

@@ -26,7 +26,8 @@ class ImageView {
         image_->set_floats(std::array{channels, height, width});
     }
 
-    bool labelled() const { return classes_->dims.size() == 2; }
+    /// Whether each pixel has a class; one class of a sample has no extents.
+    bool labelled() const { return !classes_->dims.empty(); }
     std::vector<std::int32_t>& labels() const { return classes_->integers; }
     std::int32_t fill_label() const { return fill_label_; }
     /// Makes room for a class for each pixel.
