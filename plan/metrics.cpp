@@ -65,15 +65,23 @@ std::string metric_name(const Component& metric) {
     if (metric.type == "top_k_accuracy")
         return fmt::format("top_{}_accuracy", value_of(attributes, "k", std::int64_t{5}));
     if (metric.type == kFormula) return value_of(attributes, "name", std::string());
-    const std::string average = value_of(attributes, "average", std::string("macro"));
-    return metric.type + (average == "macro" ? "" : "_" + average) + threshold_suffix(attributes);
+    const Averaging averaging = averaging_of(attributes);
+    const std::string average =
+        averaging == Averaging::macro ? "" : fmt::format("_{}", name_of(averaging));
+    return metric.type + average + threshold_suffix(attributes);
+}
+
+Averaging averaging_of(const Attributes& attributes) {
+    Averaging averaging = Averaging::macro;
+    parse_name(value_of(attributes, "average", std::string()), averaging);
+    return averaging;
 }
 
 bool is_one_number(const Metric& metric) {
     const MetricInfo* info = find_metric(metric.type);
     if (info == nullptr || info->form == MetricForm::table) return false;
     return info->form == MetricForm::number ||
-           value_of(metric.attributes, "average", std::string("macro")) != "per_class";
+           averaging_of(metric.attributes) != Averaging::per_class;
 }
 
 bool higher_is_better(const Metric& metric) {
@@ -120,9 +128,8 @@ std::int64_t metric_bytes(const Training& training, const Dataset& dataset, DTyp
         if (info->join == MetricJoin::counts) counted.insert(metric.output);
         if (info->form == MetricForm::table) ++tables;
         scores = scores || info->join == MetricJoin::scores;
-        together =
-            together || (info->join == MetricJoin::scores &&
-                         value_of(metric.attributes, "average", std::string("macro")) == "micro");
+        together = together || (info->join == MetricJoin::scores &&
+                                averaging_of(metric.attributes) == Averaging::micro);
     }
     // Counts of an epoch, of an evaluation, as a checkpoint has them, and as the one had them that
     // the run goes on from. A table at the end of an epoch: as numbers, and as the history writes

@@ -3,6 +3,7 @@
 /// batches of a pass are joined, which outputs of the programs they read, and how much memory that
 /// takes.
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -15,6 +16,12 @@ namespace dtnn::plan {
 enum class MetricJoin { sum, counts, scores };
 enum class MetricBetter { higher, lower, neither };
 enum class MetricForm { number, rate, table };
+/// Whether rates of classes are averaged, are those of all classes' answers together, or stay
+/// apart.
+enum class Averaging { macro, micro, per_class };
+constexpr auto names_of(Averaging) {
+    return std::to_array<const char*>({"macro", "micro", "per_class"});
+}
 
 /// A rate of a class is TP / (TP + false_positives FP + false_negatives FN), of its true positives,
 /// false positives and false negatives: Tversky's index (1977), which precision (1, 0), recall
@@ -50,6 +57,9 @@ const MetricInfo* find_metric(std::string_view type);
 /// default those that tell it from another of its type ("top_3_accuracy", "f1_per_class",
 /// "recall_0.3"; "top_k_accuracy" is always named by its k, a formula by its field `name`).
 std::string metric_name(const Component& metric);
+
+/// By a metric's field `average`.
+Averaging averaging_of(const Attributes& attributes);
 
 /// Whether its value is one number, which a schedule can watch. False of an unknown type.
 bool is_one_number(const Metric& metric);

@@ -106,9 +106,10 @@ plan::Training planned_training(const TrainingSpec& spec);
 
 /// How ranks share the training: the job's `parallel`, and what --ranks makes of it.
 struct ParallelSpec {
-    plan::Parallel parallel;            ///< bucket_bytes 0: chosen by the compiler
-    bool given = false;                 ///< the job has the field
-    std::string data;                   ///< as it is written: "auto", "none", "4"; empty: not given
+    plan::Parallel parallel;  ///< bucket_bytes 0: chosen by the compiler
+    bool given = false;       ///< the job has the field
+    std::string data;         ///< as it is written: "auto", "none", "4"; empty: not given
+    bool takes_any_ranks() const { return data == "auto"; }
     std::map<std::string, Span> spans;  ///< of the fields the user wrote: "data", "bucket_size"
     Span span;
 };

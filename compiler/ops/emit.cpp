@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/expression/expression.hpp"
+#include "base/tensor/epilogue.hpp"
 #include "base/tensor/signature.hpp"
 #include "compiler/ir/printer.hpp"
 #include "compiler/ops/define.hpp"
@@ -205,8 +206,14 @@ std::string expression_of(const Node& node) {
 }
 
 std::int64_t flops_of_epilogue(const Attributes& attributes) {
-    if (text_or(attributes, "epilogue", "none") != "expression") return 0;
+    const EpilogueForm form = epilogue_of(attributes);
+    if (form != EpilogueForm::expression) return form == EpilogueForm::relu ? 1 : 0;
     return flops(parse_postfix(text_or(attributes, "expression", "0")));
+}
+
+bool has_epilogue(const Node& node) {
+    return epilogue_of(node.attributes) != EpilogueForm::none ||
+           flag(node.attributes, "residual") || flag(node.attributes, "mask");
 }
 
 }  // namespace dtnn::compiler

@@ -44,7 +44,9 @@ std::vector<std::string> check_types(const Graph& graph, class NodeKinds& kinds)
 /// ...), empty for nodes of other operators.
 std::string expression_of(const Node& node);
 
-/// Operations per element of an epilogue that is an expression; 0 for others.
+/// A sum, a mask or an activation that stood behind the node has been fused into it.
+bool has_epilogue(const Node& node);
+/// Operations per element of the attribute `epilogue`.
 std::int64_t flops_of_epilogue(const Attributes& attributes);
 
 }  // namespace dtnn::compiler

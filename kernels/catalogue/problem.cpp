@@ -3,6 +3,7 @@
 #include <cassert>
 #include <utility>
 
+#include "base/tensor/epilogue.hpp"
 #include "kernels/operands.hpp"
 
 namespace dtnn::kernels {
@@ -44,11 +45,11 @@ Problem problem_of(std::string op, Attributes attributes, std::vector<TensorType
 }
 
 bool has_written_epilogue(const Problem& problem) {
-    return problem.text("epilogue", "none") == "expression";
+    return epilogue_of(problem.attributes) == EpilogueForm::expression;
 }
 
 bool ends_in_relu(const Problem& problem) {
-    return problem.text("epilogue", "none") == "relu";
+    return epilogue_of(problem.attributes) == EpilogueForm::relu;
 }
 
 bool Problem::flag(const char* name) const {

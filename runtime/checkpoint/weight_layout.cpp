@@ -10,16 +10,6 @@
 namespace dtnn::runtime {
 namespace {
 
-struct LayoutName {
-    WeightLayout layout;
-    const char* name;
-};
-constexpr LayoutName kNames[] = {{WeightLayout::own, "own"},
-                                 {WeightLayout::nchw, "nchw"},
-                                 {WeightLayout::nhwc, "nhwc"},
-                                 {WeightLayout::nhwc_gpu, "nhwc_gpu"},
-                                 {WeightLayout::torch, "torch"}};
-
 /// [filters, channels, height, width] of a convolution, [inputs, units] of a dense layer.
 constexpr std::size_t kFilterExtents = 4, kMatrixExtents = 2;
 
@@ -45,18 +35,9 @@ std::vector<FileForm> convolution(const Dims& dims, WeightLayout layout) {
 
 }  // namespace
 
-const char* name_of(WeightLayout layout) {
-    for (const LayoutName& known : kNames) {
-        if (known.layout == layout) return known.name;
-    }
-    return "";
-}
-
 std::optional<WeightLayout> parse_layout(const std::string& name) {
-    for (const LayoutName& known : kNames) {
-        if (known.name == name) return known.layout;
-    }
-    return std::nullopt;
+    WeightLayout layout{};
+    return parse_name(name, layout) ? std::optional(layout) : std::nullopt;
 }
 
 bool FileForm::takes(const Dims& file) const {

@@ -16,11 +16,13 @@
 /// own).
 /// nchw, nhwc, nhwc_gpu are what PyDTNN 1.x writes: NCHW, NHWC on the processor, NHWC with cuDNN.
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "plan/plan.hpp"
 
 namespace dtnn::runtime {
@@ -30,7 +32,9 @@ enum class WeightLayout { own, nchw, nhwc, nhwc_gpu, torch };
 inline constexpr WeightLayout kPydtnnLayouts[] = {WeightLayout::nchw, WeightLayout::nhwc,
                                                   WeightLayout::nhwc_gpu};
 
-const char* name_of(WeightLayout layout);
+constexpr auto names_of(WeightLayout) {
+    return std::to_array<const char*>({"own", "nchw", "nhwc", "nhwc_gpu", "torch"});
+}
 std::optional<WeightLayout> parse_layout(const std::string& name);
 
 /// A shape that a file may have for a parameter, and where the parameter's logical elements are in

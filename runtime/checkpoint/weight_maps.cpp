@@ -118,7 +118,7 @@ ShippedMap wanted_map(const plan::Plan& plan, const WeightFile& file,
     const ParameterNames names(plan);
     std::vector<ShippedMap> maps;
     if (request.map.empty()) {
-        const bool by_name = request.match == "auto" || request.match == "name";
+        const bool by_name = request.match == MatchBy::unsaid || request.match == MatchBy::name;
         if (!by_name || request.map_folders.empty() || !has_other_names(names, file)) return {};
         maps = shipped_maps(request.map_folders, "");
     } else {

@@ -197,12 +197,10 @@ void check_numbers(const plan::Plan& plan, WeightMatch& match) {
     }
 }
 
-enum class Way { name, file_order, name_order };
-
 /// A match that is tried: tensors in one way, arranged as one of the layouts.
 struct Attempt {
     WeightMatch match;
-    Way way = Way::name;
+    MatchBy way = MatchBy::name;
 };
 
 /// The first pair that two matches that fit do not share; nothing: they are the same.
@@ -223,7 +221,7 @@ const char* const kSayOrder =
     const WeightMatch::Pair &x = a.match.pairs[pair], &y = b.match.pairs[pair];
     const plan::Parameter& parameter = plan.parameters[x.parameter];
     if (x.tensor != y.tensor) {
-        const bool file_first = a.way == Way::file_order;
+        const bool file_first = a.way == MatchBy::file_order;
         throw RunError(Exit::mismatch,
                        fmt::format("the weights {} fit in the order of the file, and otherwise in "
                                    "that of their names: {} would be {} or {}",
@@ -354,14 +352,16 @@ WeightMatch match_weights(const plan::Plan& plan, const WeightFile& file,
     });
     // A run's own file is in the order of its plan, whatever the names.
     const bool own_order = file.written_by_run().value_or(false);
-    const bool either = request.match == "order" || (request.match == "auto" && match.pydtnn);
+    const bool either =
+        request.match == MatchBy::order || (request.match == MatchBy::unsaid && match.pydtnn);
     const bool no_order = either && !own_order && sorted_as_text(rest);
     const LayoutRules rules(plan);
     std::vector<Attempt> attempts;
-    const auto attempt = [&](std::span<const StoredTensor* const> tensors, Way way) {
+    const auto attempt = [&](std::span<const StoredTensor* const> tensors, MatchBy way) {
         Assignment tried = assignment;
-        const std::vector<const StoredTensor*> surplus =
-            way == Way::name ? tried.give_by_name(tensors, wrapper) : tried.give_by_order(tensors);
+        const std::vector<const StoredTensor*> surplus = way == MatchBy::name
+                                                             ? tried.give_by_name(tensors, wrapper)
+                                                             : tried.give_by_order(tensors);
         WeightMatch found = match;
         const std::vector<const StoredTensor*> taken = tried.tensors();
         tell_left(plan, kept, taken, surplus, request.allow_missing, found);
@@ -380,16 +380,18 @@ WeightMatch match_weights(const plan::Plan& plan, const WeightFile& file,
         }
     };
     const std::vector<const StoredTensor*> by_names = in_order_of_names(rest);
-    if (request.match == "file_order" || (either && !no_order)) attempt(rest, Way::file_order);
-    if (request.match == "name_order" || (either && !own_order)) attempt(by_names, Way::name_order);
+    if (request.match == MatchBy::file_order || (either && !no_order))
+        attempt(rest, MatchBy::file_order);
+    if (request.match == MatchBy::name_order || (either && !own_order))
+        attempt(by_names, MatchBy::name_order);
     const std::vector<Attempt> trusted = attempts;
     // Names that are sorted as text may still contradict the match, but are not taken in their
     // place.
-    if (no_order) attempt(rest, Way::file_order);
-    if (attempts.empty()) attempt(rest, Way::name);
+    if (no_order) attempt(rest, MatchBy::file_order);
+    if (attempts.empty()) attempt(rest, MatchBy::name);
     Attempt chosen = choose(plan, file.path, attempts);
-    if (no_order && chosen.way == Way::file_order) chosen = choose(plan, file.path, trusted);
-    if (either && chosen.way == Way::name_order && chosen.match.differences.empty())
+    if (no_order && chosen.way == MatchBy::file_order) chosen = choose(plan, file.path, trusted);
+    if (either && chosen.way == MatchBy::name_order && chosen.match.differences.empty())
         require_numbered(file.path, rest);
     check_numbers(plan, chosen.match);
     return std::move(chosen.match);

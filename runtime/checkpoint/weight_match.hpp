@@ -21,6 +21,7 @@
 /// to the plan's type. Arrays of its versions 2 and 3 are pickled objects, which nothing here
 /// reads.
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -32,6 +33,18 @@
 
 namespace dtnn::runtime {
 
+/// How tensors find their parameters.
+enum class MatchBy {
+    unsaid,  ///< by name, but by order for PyDTNN's files
+    name,
+    order,  ///< one of these, whichever fits
+    file_order,
+    name_order,
+};
+constexpr auto names_of(MatchBy) {
+    return std::to_array<const char*>({"auto", "name", "order", "file_order", "name_order"});
+}
+
 /// The request, as on a command line.
 struct WeightRequest {
     std::string path;
@@ -39,8 +52,7 @@ struct WeightRequest {
     /// shipped and fits, if there is one
     std::string map = {};
     std::string layout = "auto";  ///< a WeightLayout's name; auto: own, or found by the shapes
-    /// name, order, file_order, name_order; auto: name, but order for PyDTNN's files
-    std::string match = "auto";
+    MatchBy match = MatchBy::unsaid;
     bool allow_missing = false;  ///< parameters without a tensor, and tensors without a parameter
     bool cast = false;           ///< reals of another width
     /// Patterns of names of parameters that keep what they have; what would go to them is left out.

@@ -117,32 +117,6 @@ class Null final : public NullRank {
 
 }  // namespace
 
-const char* name_of(OperationKind kind) {
-    switch (kind) {
-        case OperationKind::all_reduce_start:
-            return "all_reduce start";
-        case OperationKind::all_reduce_wait:
-            return "all_reduce wait";
-        case OperationKind::reduce_scatter_start:
-            return "reduce_scatter start";
-        case OperationKind::reduce_scatter_wait:
-            return "reduce_scatter wait";
-        case OperationKind::all_gather_parts_start:
-            return "all_gather_parts start";
-        case OperationKind::all_gather_parts_wait:
-            return "all_gather_parts wait";
-        case OperationKind::all_gather:
-            return "all_gather";
-        case OperationKind::gather:
-            return "gather";
-        case OperationKind::broadcast:
-            return "broadcast";
-        case OperationKind::barrier:
-            return "barrier";
-    }
-    return "";
-}
-
 std::unique_ptr<NullRank> make_null(int rank, int ranks) {
     return std::make_unique<Null>(rank, ranks);
 }

@@ -2,9 +2,11 @@
 /// A rank without others, for dry runs of jobs of any size: nothing is exchanged, everything is
 /// written down.
 
+#include <array>
 #include <memory>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "runtime/comm/communicator.hpp"
 
 namespace dtnn::runtime {
@@ -21,7 +23,12 @@ enum class OperationKind {
     broadcast,
     barrier
 };
-const char* name_of(OperationKind kind);
+constexpr auto names_of(OperationKind) {
+    return std::to_array<const char*>({"all_reduce start", "all_reduce wait",
+                                       "reduce_scatter start", "reduce_scatter wait",
+                                       "all_gather_parts start", "all_gather_parts wait",
+                                       "all_gather", "gather", "broadcast", "barrier"});
+}
 
 struct RecordedOperation {
     OperationKind kind = OperationKind::barrier;

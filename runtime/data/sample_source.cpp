@@ -13,11 +13,7 @@ void SampleArray::set_image(const std::array<std::int64_t, 3>& extents, const st
 }
 
 std::string SampleSource::name_of(Split split, std::int64_t index) const {
-    return fmt::format("{} sample {}", runtime::name_of(split), index);
-}
-
-const char* name_of(Split split) {
-    return split == Split::train ? "train" : "test";
+    return fmt::format("{} sample {}", dtnn::name_of(split), index);
 }
 
 void add_image_shape(Dims& shape, const Dims& other) {

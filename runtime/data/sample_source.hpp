@@ -14,6 +14,9 @@
 namespace dtnn::runtime {
 
 enum class Split { train, test };
+constexpr auto names_of(Split) {
+    return std::to_array<const char*>({"train", "test"});
+}
 
 /// An array of a sample: one of its inputs, or what is to be given for it. Elements of one type,
 /// row-major. One that is used again and again allocates nothing once it has held the largest.
@@ -118,8 +121,6 @@ class SampleSource {
     /// What people should know of the dataset though nothing is wrong: files that were passed over.
     virtual std::vector<std::string> notes() const { return {}; }
 };
-
-const char* name_of(Split split);
 
 /// Makes the shape of images that of another, too: the most channels; zeros where sizes differ.
 void add_image_shape(Dims& shape, const Dims& other);

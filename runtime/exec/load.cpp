@@ -102,7 +102,7 @@ void check_attributes(const plan::Plan& plan, const std::string& name) {
         const ComponentFields fields(component);
         if (fields.has("average")) {
             const std::string average = fields.word("average");
-            if (average != "macro" && average != "micro" && average != "per_class") {
+            if (plan::Averaging known{}; !plan::parse_name(average, known)) {
                 throw refused_plan(name,
                                    fmt::format("its metric `{}` has the average `{}`, which is "
                                                "unknown",

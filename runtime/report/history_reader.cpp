@@ -41,30 +41,31 @@ class EventReader {
     explicit EventReader(RunHistory& history) : history_(history) {}
 
     void event(const Json& line) {
-        const auto kind = line.at("event").get<std::string>();
-        if (kind == "start" || kind == "resume") {
-            if (kind == "resume" || !history_.start.empty()) ++history_.resumed;
+        HistoryEvent kind{};
+        // Other events are of later versions; what is known is shown.
+        if (!parse_name(line.at("event").get<std::string>(), kind)) return;
+        if (kind == HistoryEvent::start || kind == HistoryEvent::resume) {
+            if (kind == HistoryEvent::resume || !history_.start.empty()) ++history_.resumed;
             start(line);
-            history_.ending.clear();
-        } else if (kind == "epoch") {
+            history_.ending = RunState::unfinished;
+        } else if (kind == HistoryEvent::epoch) {
             epoch(line);
-        } else if (kind == "evaluate") {
+        } else if (kind == HistoryEvent::evaluate) {
             history_.test = measures_of(line.at("test"));
             history_.test_samples = whole_number_of(line.at("samples"));
-            history_.ending = "finished";
-        } else if (kind == "continued") {
+            history_.ending = RunState::finished;
+        } else if (kind == HistoryEvent::continued) {
             history_.continued.push_back(
                 {whole_number_of(line.at("epoch")), std::move(history_.test)});
             history_.test = {};
             history_.test_samples = 0;
             --history_.resumed;  // its line of going on stands before it
-        } else if (kind == "interrupted") {
-            history_.ending = kind;
-        } else if (kind == "failed") {
-            history_.ending = kind;
+        } else if (kind == HistoryEvent::interrupted) {
+            history_.ending = RunState::interrupted;
+        } else if (kind == HistoryEvent::failed) {
+            history_.ending = RunState::failed;
             history_.error = line.at("error").get<std::string>();
         }
-        // Other events are of later versions; what is known is shown.
     }
 
   private:
@@ -145,9 +146,12 @@ std::int64_t bytes_of_ended(const std::string& text, std::int64_t bytes) {
          begin = end + 1) {
         const Json line = parse_json_or_discard(text.substr(begin, end - begin));
         if (!line.is_object()) break;
-        const std::string kind = line.value("event", "");
-        if (kind == "evaluate") ended = std::int64_t(end) + 1;
-        if (kind != "evaluate" && kind != "stopped" && kind != "restored" && kind != "resume")
+        HistoryEvent kind{};
+        if (!parse_name(line.value("event", ""), kind)) break;
+        if (kind == HistoryEvent::evaluate)
+            ended = std::int64_t(end) + 1;
+        else if (kind != HistoryEvent::stopped && kind != HistoryEvent::restored &&
+                 kind != HistoryEvent::resume)
             break;
     }
     return ended;

@@ -2,12 +2,32 @@
 /// Reads a history.jsonl back, of which reports and tables are made. history_writer.hpp has the
 /// forms of the lines.
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "base/enum_names.hpp"
+
 namespace dtnn::runtime {
+
+/// The kinds of lines.
+enum class HistoryEvent {
+    start,
+    epoch,
+    evaluate,
+    stopped,
+    restored,
+    interrupted,
+    resume,
+    continued,
+    failed,
+};
+constexpr auto names_of(HistoryEvent) {
+    return std::to_array<const char*>({"start", "epoch", "evaluate", "stopped", "restored",
+                                       "interrupted", "resume", "continued", "failed"});
+}
 
 /// Measures by name: numbers here, lists and matrices as JSON text in `others`.
 struct Measures {
@@ -32,6 +52,19 @@ struct ContinuedTraining {
     Measures test;           ///< of the weights at its end
 };
 
+enum class RunState {
+    waiting,  ///< not begun
+    running,  ///< a process writes it
+    finished,
+    interrupted,  ///< by a signal, behind a checkpoint
+    failed,
+    unfinished,  ///< killed
+};
+constexpr auto names_of(RunState) {
+    return std::to_array<const char*>(
+        {"waiting", "running", "finished", "interrupted", "failed", "unfinished"});
+}
+
 struct RunHistory {
     std::map<std::string, std::string> start;  ///< the last start event; nested names have dots
     std::vector<std::string> class_names;      ///< empty: the classes have none
@@ -41,8 +74,8 @@ struct RunHistory {
     std::int64_t test_samples = 0;
     int resumed = 0;  ///< how often
     std::vector<ContinuedTraining> continued;
-    std::string ending;    ///< "finished", "interrupted", "failed"; empty: running, or killed
-    std::string error;     ///< why a failed run has failed
+    RunState ending = RunState::unfinished;  ///< so where it is running, too
+    std::string error;                       ///< why a failed run has failed
     bool cut_off = false;  ///< the last line is not whole, as a killed run may leave it
 };
 

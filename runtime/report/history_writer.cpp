@@ -5,6 +5,7 @@
 #include "base/json.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/machine.hpp"
+#include "runtime/report/history_reader.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -28,8 +29,10 @@ Json measures(const PassValues& pass) {
 }
 
 /// Text from outside (paths, messages) may hold any bytes; a line of the history is always UTF-8.
-std::string line_of(const Json& event) {
-    return write_json(event);
+std::string line_of(HistoryEvent kind, const Json& facts) {
+    Json line = Json::object({{"event", name_of(kind)}});
+    line.update(facts);
+    return write_json(line);
 }
 
 /// Names of more classes than these would make a line that nobody reads.
@@ -58,8 +61,7 @@ void HistoryWriter::start(const std::string& checksum, int threads, double first
                           const std::string& dataset_hash, int ranks,
                           const std::vector<std::string>& class_names) {
     const Machine machine = this_machine();
-    Json line = Json({{"event", "start"},
-                      {"time", utc_time_stamp()},
+    Json line = Json({{"time", utc_time_stamp()},
                       {"name", name_},
                       {"model", model_},
                       {"plan", checksum},
@@ -76,53 +78,50 @@ void HistoryWriter::start(const std::string& checksum, int threads, double first
                         {"memory_bytes", machine.memory_bytes}}}});
     if (!class_names.empty() && class_names.size() <= kMostNamedClasses)
         line["class_names"] = class_names;
-    add(line_of(line));
+    add(line_of(HistoryEvent::start, line));
 }
 
 void HistoryWriter::epoch(const EpochResult& result) {
     Json validation;
     if (result.validation.samples > 0) validation = measures(result.validation);
-    add(line_of({{"event", "epoch"},
-                 {"epoch", result.epoch},
-                 {"step", result.step},
-                 {"learning_rate", result.learning_rate},
-                 {"train", measures(result.train)},
-                 {"validation", validation},
-                 {"samples_per_second", result.samples_per_second},
-                 {"seconds", result.seconds}}));
+    add(line_of(HistoryEvent::epoch, {{"epoch", result.epoch},
+                                      {"step", result.step},
+                                      {"learning_rate", result.learning_rate},
+                                      {"train", measures(result.train)},
+                                      {"validation", validation},
+                                      {"samples_per_second", result.samples_per_second},
+                                      {"seconds", result.seconds}}));
 }
 
 void HistoryWriter::evaluate(const PassValues& test) {
-    add(line_of({{"event", "evaluate"}, {"test", measures(test)}, {"samples", test.samples}}));
+    add(line_of(HistoryEvent::evaluate, {{"test", measures(test)}, {"samples", test.samples}}));
 }
 
 void HistoryWriter::stopped(const TrainingResult& result) {
     if (result.stop.empty()) return;
-    add(line_of({{"event", "stopped"}, {"epoch", result.epoch}, {"reason", result.stop}}));
+    add(line_of(HistoryEvent::stopped, {{"epoch", result.epoch}, {"reason", result.stop}}));
 }
 
 void HistoryWriter::restored(const TrainingResult& result) {
     if (!result.restored) return;
-    add(line_of({{"event", "restored"},
-                 {"epoch", result.restored->epoch},
-                 {result.restored->metric, result.restored->value}}));
+    add(line_of(HistoryEvent::restored, {{"epoch", result.restored->epoch},
+                                         {result.restored->metric, result.restored->value}}));
 }
 
 void HistoryWriter::resume(const TrainingState& state, std::int64_t bytes, int threads, int ranks) {
     file_.cut(bytes);
     if (empty()) return;
-    add(line_of({{"event", "resume"},
-                 {"time", utc_time_stamp()},
-                 {"epoch", state.epoch},
-                 {"step", state.step},
-                 {"threads", threads},
-                 {"ranks", ranks}}));
+    add(line_of(HistoryEvent::resume, {{"time", utc_time_stamp()},
+                                       {"epoch", state.epoch},
+                                       {"step", state.step},
+                                       {"threads", threads},
+                                       {"ranks", ranks}}));
 }
 
 void HistoryWriter::continued(std::int64_t epoch, std::int64_t epochs,
                               const std::vector<std::string>& spanning) {
-    add(line_of(
-        {{"event", "continued"}, {"epoch", epoch}, {"epochs", epochs}, {"spanning", spanning}}));
+    add(line_of(HistoryEvent::continued,
+                {{"epoch", epoch}, {"epochs", epochs}, {"spanning", spanning}}));
 }
 
 std::int64_t HistoryWriter::flush() {
@@ -132,7 +131,7 @@ std::int64_t HistoryWriter::flush() {
 }
 
 void HistoryWriter::interrupted(const TrainingResult& result) {
-    add(line_of({{"event", "interrupted"}, {"epoch", result.epoch}, {"step", result.step}}));
+    add(line_of(HistoryEvent::interrupted, {{"epoch", result.epoch}, {"step", result.step}}));
 }
 
 void HistoryWriter::failed(const std::string& error) {
@@ -141,7 +140,7 @@ void HistoryWriter::failed(const std::string& error) {
         see_to_file();
     } catch (const RunError&) {  // NOLINT(bugprone-empty-catch): moved away, it is told there
     }
-    file_.add(line_of({{"event", "failed"}, {"error", error}}));
+    file_.add(line_of(HistoryEvent::failed, Json::object({{"error", error}})));
 }
 
 }  // namespace dtnn::runtime

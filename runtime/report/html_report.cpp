@@ -56,10 +56,10 @@ class Page {
 
   private:
     std::string ending() const {
-        if (history_.ending == "finished") return "<span class=\"good\">finished</span>";
-        if (history_.ending == "interrupted")
+        if (history_.ending == RunState::finished) return "<span class=\"good\">finished</span>";
+        if (history_.ending == RunState::interrupted)
             return "<span class=\"pause\">interrupted; dtnn-run --resume goes on</span>";
-        if (history_.ending == "failed") return "<strong class=\"bad\">failed</strong>";
+        if (history_.ending == RunState::failed) return "<strong class=\"bad\">failed</strong>";
         return "<span class=\"pause\">not finished when this page was written</span>";
     }
 
@@ -105,7 +105,7 @@ class Page {
         return fmt::format(
             "<header>\n<h1>{}</h1>\n<p>{}</p>\n<p class=\"path\">{}</p>\n{}{}</header>\n",
             html_escaped(plan_.name), ending(), html_escaped(parts_.folder),
-            history_.ending == "failed"
+            history_.ending == RunState::failed
                 ? fmt::format("<p class=\"bad why\">{}</p>\n", html_lines(history_.error))
                 : "",
             html_facts(facts));
@@ -362,7 +362,7 @@ class Page {
         const std::string with_weights =
             fmt::format("{}/plan.json --weights {}/weights.safetensors", run, run);
         std::vector<std::pair<std::string, std::string>> commands;
-        if (history_.ending == "finished") {
+        if (history_.ending == RunState::finished) {
             commands = {
                 {"Predict files of your own, or a split:",
                  fmt::format("dtnn-run predict {} --input FILE-OR-FOLDER -o answers.csv",
@@ -377,11 +377,11 @@ class Page {
             if (parts_.has_checkpoint)
                 commands.emplace_back("Go on from the newest checkpoint:",
                                       fmt::format("dtnn-run --resume {}", run));
-            if (history_.ending == "failed") add_another_try(commands);
+            if (history_.ending == RunState::failed) add_another_try(commands);
         }
         commands.emplace_back("Compare with other runs:",
                               fmt::format("dtnn-run report {} OTHER-RUN -o comparison.html", run));
-        if (history_.ending == "finished")
+        if (history_.ending == RunState::finished)
             commands.emplace_back("Take the weights to NumPy:",
                                   fmt::format("dtnn-run weights export {} -o weights.npz", run));
         return html_commands(commands);

@@ -96,11 +96,8 @@ plan::Plan read_plan_of(const RunPlace& place) {
 
 RunState state_of(const RunHistory& history, const std::string& path) {
     if (is_being_written(path)) return RunState::running;
-    if (history.ending == "finished") return RunState::finished;
-    if (history.ending == "interrupted") return RunState::interrupted;
-    if (history.ending == "failed") return RunState::failed;
-    return history.start.empty() && history.epochs.empty() ? RunState::waiting
-                                                           : RunState::unfinished;
+    const bool begun = !history.start.empty() || !history.epochs.empty();
+    return begun || history.ending != RunState::unfinished ? history.ending : RunState::waiting;
 }
 
 ComparedRun run_of(const RunPlace& place, const plan::Plan& plan) {
@@ -247,24 +244,6 @@ RunPlaces find_runs(const std::vector<std::string>& paths) {
         add_runs(RunFolder(path).path(), false, places);
     tell_apart(places.runs);
     return places;
-}
-
-const char* name_of(RunState state) {
-    switch (state) {
-        case RunState::waiting:
-            return "waiting";
-        case RunState::running:
-            return "running";
-        case RunState::finished:
-            return "finished";
-        case RunState::interrupted:
-            return "interrupted";
-        case RunState::failed:
-            return "failed";
-        case RunState::unfinished:
-            return "unfinished";
-    }
-    return "";
 }
 
 std::string ComparedMeasure::title() const {

@@ -30,16 +30,6 @@ struct RunPlaces {
 /// RunError (exit 2).
 RunPlaces find_runs(const std::vector<std::string>& paths);
 
-enum class RunState {
-    waiting,  ///< not begun
-    running,  ///< a process writes it
-    finished,
-    interrupted,  ///< by a signal, behind a checkpoint
-    failed,
-    unfinished,  ///< killed
-};
-const char* name_of(RunState state);
-
 struct BestValue {
     double value = 0;
     std::int64_t epoch = 0;

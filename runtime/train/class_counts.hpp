@@ -9,7 +9,7 @@
 
 namespace dtnn::runtime {
 
-enum class Averaging { macro, micro, per_class };
+using plan::Averaging;
 
 /// Numbers of a class where samples have any number of classes: true negatives, false positives,
 /// false negatives, true positives.

@@ -34,14 +34,6 @@ BatchOutputs::Array array_of(const plan::Program& program, int index, const void
     return {data, tensor.dtype, element_count(tensor.dims)};
 }
 
-Averaging averaging_of(const plan::Metric& metric) {
-    const auto found = metric.attributes.find("average");
-    if (found == metric.attributes.end()) return Averaging::macro;
-    const std::string& average = std::get<std::string>(found->second);
-    if (average == "micro") return Averaging::micro;
-    return average == "per_class" ? Averaging::per_class : Averaging::macro;
-}
-
 std::int64_t largest_split(const plan::Dataset& dataset) {
     return std::max(dataset.validation_samples, dataset.test_samples);
 }
@@ -243,25 +235,24 @@ std::vector<MetricValue> MetricSet::values() const {
 MetricValue MetricSet::value_of(const plan::Metric& metric) const {
     MetricValue value;
     value.name = metric.name;
-    if (metric.type == "roc_auc") {
+    const plan::MetricInfo& info = *plan::find_metric(metric.type);
+    const Averaging averaging = plan::averaging_of(metric.attributes);
+    if (info.join == plan::MetricJoin::scores) {
         const Answers answers{labels_, answers_, classes_};
-        const Averaging averaging = averaging_of(metric);
         value.numbers = {scores_.empty() ? ranked_area(std::span(wide_scores_), answers, averaging)
                                          : ranked_area(std::span(scores_), answers, averaging)};
         return value;
     }
     const auto counts = std::find_if(counts_.begin(), counts_.end(),
                                      [&](const Counts& c) { return c.output == metric.output; });
-    if (metric.type == "confusion_matrix") {
+    if (info.form == plan::MetricForm::table) {
         value.form = MetricValue::Form::matrix;
         value.columns = multiple_ ? kOutcomes : classes_;
         value.numbers.assign(counts->numbers.begin(), counts->numbers.end());
         return value;
     }
-    const Averaging averaging = averaging_of(metric);
     if (averaging == Averaging::per_class) value.form = MetricValue::Form::list;
-    value.numbers = rates(counts->numbers, classes_, multiple_,
-                          plan::find_metric(metric.type)->rate, averaging);
+    value.numbers = rates(counts->numbers, classes_, multiple_, info.rate, averaging);
     return value;
 }
 

@@ -259,7 +259,7 @@ Watched::Watched(const plan::Component& component, const plan::Plan& plan) {
         } else {
             refuse("it is not one number");
         }
-        if (measured->type == "roc_auc" && metric == name)
+        if (metric == name && plan::find_metric(measured->type)->join == plan::MetricJoin::scores)
             refuse("it is measured on validation samples only");
     }
     const std::string direction = fields.word("direction");

@@ -95,10 +95,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::uint64_t options = choices.number(1);
     const char form = char(choices.number(1));
     constexpr const char* kLayouts[] = {"auto", "own", "torch", "nchw", "nhwc", "nhwc_gpu"};
-    constexpr const char* kMatches[] = {"auto", "name", "order", "file_order", "name_order"};
+    constexpr std::size_t kMatches = names_of(runtime::MatchBy{}).size();
     WeightRequest request;
     request.layout = kLayouts[options % 6];
-    request.match = kMatches[options / 6 % 5];
+    request.match = runtime::MatchBy(options / 6 % kMatches);
     request.allow_missing = options / 30 % 2 == 1;
     request.cast = options / 60 % 2 == 1;
     if (options / 120 % 2 == 1) request.keep = {"*.bias"};

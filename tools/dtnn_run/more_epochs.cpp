@@ -48,7 +48,8 @@ Done done_by(const std::string& folder) {
     std::error_code ignored;
     if (!std::filesystem::exists(run.history(), ignored)) return {};
     const RunHistory history = read_history(run.history());
-    return {history.ending == "finished", history.epochs.empty() ? 0 : history.epochs.back().epoch};
+    return {history.ending == RunState::finished,
+            history.epochs.empty() ? 0 : history.epochs.back().epoch};
 }
 
 /// The resolved document with another number of epochs, and where that comes from.

@@ -81,7 +81,7 @@ bool SweepRun::is_of_plan(const RunPlace& place) const {
 bool SweepRun::is_done(const RunPlace& place) const {
     const RunFolder run(place.folder);
     return exists(run.history()) && exists(run.plan()) &&
-           read_history(run.history()).ending == "finished" && is_of_plan(place);
+           read_history(run.history()).ending == RunState::finished && is_of_plan(place);
 }
 
 JobRequest SweepRun::request_of(const RunPlace& place) const {

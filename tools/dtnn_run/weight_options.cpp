@@ -23,9 +23,13 @@ std::vector<std::string> weight_option_names() {
 }
 
 WeightRequest weight_request(const std::string& path, const WeightOptions& options) {
-    WeightRequest request{path,          options.map,           options.layout,
-                          options.match, options.allow_missing, options.cast};
-    request.keep = options.keep;
+    WeightRequest request{.path = path,
+                          .map = options.map,
+                          .layout = options.layout,
+                          .allow_missing = options.allow_missing,
+                          .cast = options.cast,
+                          .keep = options.keep};
+    parse_name(options.match, request.match);  // one of the option's choices
     request.map_folders = spec_folders();
     return request;
 }

@@ -21,7 +21,7 @@ Span data_span(const ParallelSpec& parallel) {
 void settle_number(JobSpec& job, int option, Diagnostics& diagnostics) {
     ParallelSpec& spec = job.parallel;
     plan::Parallel& parallel = spec.parallel;
-    const bool any = spec.data == "auto";
+    const bool any = spec.takes_any_ranks();
     const auto written = any ? std::nullopt : parse_integer(spec.data).value;
     const int stated = int(written.value_or(1));
     // A job that says nothing about its ranks has as many as the command line says.
@@ -178,9 +178,10 @@ void check_batch_fields(const TrainingSpec& training, Diagnostics& diagnostics) 
 
 void settle_ranks(JobSpec& job, int ranks_option, Diagnostics& diagnostics) {
     settle_number(job, ranks_option, diagnostics);
-    share_batch(job, job.parallel.data != "auto" || ranks_option > 0, diagnostics);
+    const bool known = !job.parallel.takes_any_ranks() || ranks_option > 0;
+    share_batch(job, known, diagnostics);
     settle_local_steps(job, diagnostics);
-    check_sharded(job, job.parallel.data != "auto" || ranks_option > 0, diagnostics);
+    check_sharded(job, known, diagnostics);
     check_wire(job, diagnostics);
     const plan::Parallel& parallel = job.parallel.parallel;
     if (parallel.data && parallel.learning_rate_scaling != plan::RateScaling::none &&

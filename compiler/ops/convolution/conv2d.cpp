@@ -59,9 +59,7 @@ void conv2d_shape(ShapeContext& c) {
 
 void conv2d_gradient(GradientContext& g) {
     const Node& node = g.node();
-    DTNN_CHECK(text_or(node.attributes, "epilogue", "none") == "none" &&
-                   !flag(node.attributes, "residual"),
-               "conv2d is fused after differentiation");
+    DTNN_CHECK(!has_epilogue(node), "conv2d is fused after differentiation");
     const bool bias = flag(node.attributes, "bias");
     // Copies: emitting a node may move what the graph holds.
     const Dims src = g.graph().type(g.input(0)).dims;
@@ -91,7 +89,6 @@ std::int64_t count(const std::vector<Type>& in, const std::vector<Type>& out,
     std::int64_t per_element = 0;
     if (flag(attributes, "bias")) per_element += 1;
     if (flag(attributes, "residual")) per_element += 1;
-    if (text_or(attributes, "epilogue", "none") == "relu") per_element += 1;
     per_element += flops_of_epilogue(attributes);
     if (flag(attributes, "statistics")) per_element += 3;
     return saturating_product({2, elements, w[1], w[2], w[3]}) + per_element * elements;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/ir/printer.hpp"
+#include "compiler/ops/emit.hpp"
 #include "compiler/ops/spatial.hpp"
 #include "compiler/support/check.hpp"
 
@@ -110,8 +111,7 @@ void conv2d_transpose_shape(ShapeContext& c) {
 /// weights' gradient is the convolution's with source and result exchanged.
 void conv2d_transpose_gradient(GradientContext& g) {
     const Node& node = g.node();
-    DTNN_CHECK(text_or(node.attributes, "epilogue", "none") == "none",
-               "conv2d_transpose is fused after differentiation");
+    DTNN_CHECK(!has_epilogue(node), "conv2d_transpose is fused after differentiation");
     const Dims weights = g.graph().type(g.input(1)).dims;
     const Attributes spatial = pick(node.attributes, {"stride", "padding", "dilation", "groups"});
     if (g.wants(0)) g.set(0, g.emit("conv2d", {g.diff(0), g.input(1)}, spatial, "diff_src")[0]);
@@ -159,8 +159,7 @@ OpDef define_conv2d_transpose() {
         .gradient(conv2d_transpose_gradient)
         .flops([](const std::vector<Type>& in, const std::vector<Type>& out, const Attributes& a) {
             const Dims& w = in[1].dims;
-            const std::int64_t per_element =
-                (flag(a, "bias") ? 1 : 0) + (text_or(a, "epilogue", "none") == "relu" ? 1 : 0);
+            const std::int64_t per_element = (flag(a, "bias") ? 1 : 0) + flops_of_epilogue(a);
             return saturating_product({2, in[0].elements(), w[1], w[2], w[3]}) +
                    per_element * out[0].elements();
         });

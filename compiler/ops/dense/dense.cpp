@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/ir/printer.hpp"
+#include "compiler/ops/emit.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {
@@ -66,8 +67,7 @@ void dense_shape(ShapeContext& c) {
 
 void dense_gradient(GradientContext& g) {
     const Node& node = g.node();
-    DTNN_CHECK(text_or(node.attributes, "epilogue", "none") == "none",
-               "dense is fused after differentiation");
+    DTNN_CHECK(!has_epilogue(node), "dense is fused after differentiation");
     const bool bias = flag(node.attributes, "bias");
     if (g.wants(0))
         g.set(0, g.emit("dense_backward_data", {g.diff(0), g.input(1)},
@@ -110,8 +110,7 @@ OpDef define_dense() {
         .shape(dense_shape)
         .gradient(dense_gradient)
         .flops([](const std::vector<Type>& in, const std::vector<Type>& out, const Attributes& a) {
-            const std::int64_t per_element =
-                (flag(a, "bias") ? 1 : 0) + (text_or(a, "epilogue", "none") == "relu" ? 1 : 0);
+            const std::int64_t per_element = (flag(a, "bias") ? 1 : 0) + flops_of_epilogue(a);
             return saturating_product({2, in[0].elements(), out[0].dims.back()}) +
                    per_element * out[0].elements();
         });

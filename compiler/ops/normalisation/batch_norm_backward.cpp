@@ -1,3 +1,4 @@
+#include "base/tensor/epilogue.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/ops/normalisation/batch_statistics.hpp"
 
@@ -29,8 +30,9 @@ OpDef define_batch_norm_backward() {
         .shape(batch_norm_backward_shape)
         .no_gradient(kNoSecondDerivative)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
-            const bool relu = text_or(a, "epilogue", "none") == "relu";
-            return ((relu ? 12 : 10) + flops_of_epilogue(a)) * in[0].elements();
+            // What is not above 0 does not count in either sum.
+            const bool relu = epilogue_of(a) == EpilogueForm::relu;
+            return ((relu ? 11 : 10) + flops_of_epilogue(a)) * in[0].elements();
         })
         .in_place(0, 1);
 }

@@ -1,3 +1,4 @@
+#include "compiler/ops/emit.hpp"
 #include "compiler/ops/normalisation/batch_statistics.hpp"
 #include "compiler/ops/update/optimizer.hpp"
 
@@ -26,7 +27,7 @@ OpDef define_batch_norm_backward_sums() {
         })
         .no_gradient(kNoSecondDerivative)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
-            return (text_or(a, "epilogue", "none") == "relu" ? 6 : 5) * in[0].elements();
+            return (5 + flops_of_epilogue(a)) * in[0].elements();
         });
 }
 

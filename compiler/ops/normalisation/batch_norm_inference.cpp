@@ -1,3 +1,4 @@
+#include "compiler/ops/emit.hpp"
 #include "compiler/ops/normalisation/batch_statistics.hpp"
 
 namespace dtnn::compiler {
@@ -22,9 +23,7 @@ OpDef define_batch_norm_inference() {
         })
         .no_gradient("inference only; training uses batch_norm_training")
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
-            return (2 + (flag(a, "residual") ? 1 : 0) +
-                    (text_or(a, "epilogue", "none") == "relu" ? 1 : 0)) *
-                   in[0].elements();
+            return (2 + (flag(a, "residual") ? 1 : 0) + flops_of_epilogue(a)) * in[0].elements();
         })
         .in_place(0, 0)
         .in_place(0, 5);

@@ -26,9 +26,7 @@ void batch_norm_training_shape(ShapeContext& c) {
 }
 
 void batch_norm_training_gradient(GradientContext& g) {
-    const Attributes& attributes = g.node().attributes;
-    DTNN_CHECK(text_or(attributes, "epilogue", "none") == "none" && !flag(attributes, "residual"),
-               "batch_norm_training is fused after differentiation");
+    DTNN_CHECK(!has_epilogue(g.node()), "batch_norm_training is fused after differentiation");
     if (!g.wants(0) && !g.wants(1) && !g.wants(2)) return;
     const auto diffs =
         g.emit("batch_norm_backward", {g.input(0), g.diff(0), g.input(1), g.output(1), g.output(2)},
@@ -59,9 +57,8 @@ OpDef define_batch_norm_training() {
         .shape(batch_norm_training_shape)
         .gradient(batch_norm_training_gradient)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
-            const std::int64_t per_element =
-                (flag(a, "statistics") ? 0 : 3) + 2 + (flag(a, "residual") ? 1 : 0) +
-                (text_or(a, "epilogue", "none") == "relu" ? 1 : 0) + flops_of_epilogue(a);
+            const std::int64_t per_element = (flag(a, "statistics") ? 0 : 3) + 2 +
+                                             (flag(a, "residual") ? 1 : 0) + flops_of_epilogue(a);
             return per_element * in[0].elements();
         })
         // The running statistics are read once and written once, element by element. Sums of all

@@ -1,6 +1,7 @@
 #include <unordered_map>
 
 #include "compiler/ops/define.hpp"
+#include "compiler/ops/emit.hpp"
 #include "compiler/passes/pass.hpp"
 #include "compiler/passes/shared/batch_norm_operators.hpp"
 #include "compiler/passes/shared/fusions.hpp"

@@ -1,4 +1,5 @@
 #include "base/expression/expression.hpp"
+#include "base/tensor/epilogue.hpp"
 #include "compiler/ops/define.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/passes/pass.hpp"
@@ -72,7 +73,7 @@ class EpilogueFuser {
         const bool shared = backward.slope && !uses_.only_reader(backward.slope->outputs[0]);
         const bool both = backward.slope && (sum || !shared);
         Fusion fused = Fusions::with(first, relu);
-        fused.node.attributes["epilogue"] = std::string("relu");
+        set_epilogue(fused.node.attributes, EpilogueForm::relu);
         if (sum) {
             fused.parts.push_back(sum);
             fused.node.inputs.push_back(residual);
@@ -82,7 +83,7 @@ class EpilogueFuser {
         const Fusion* forward = fusions_.add(std::move(fused));
         if (!forward || !both) return;
         Fusion gradient = into_backward(backward, backward.slope->inputs[0]);
-        gradient.node.attributes["epilogue"] = std::string("relu");
+        set_epilogue(gradient.node.attributes, EpilogueForm::relu);
         if (sum) {
             // Other readers of the masked gradient come after it.
             gradient.place = backward.slope;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "base/tensor/epilogue.hpp"
 #include "compiler/ops/define.hpp"
+#include "compiler/ops/emit.hpp"
 
 namespace dtnn::compiler {
 
@@ -60,7 +62,7 @@ bool takes(const Node& node, Epilogue what) {
 }
 
 void write_expression(Node& node, std::string postfix) {
-    node.attributes["epilogue"] = std::string("expression");
+    set_epilogue(node.attributes, EpilogueForm::expression);
     node.attributes["expression"] = std::move(postfix);
 }
 

@@ -82,9 +82,4 @@ bool is_relu_backward(const Node& node) {
     return node.inputs.size() == 2 && expression_of(node) == "x1 0 gt x0 0 select";
 }
 
-bool has_epilogue(const Node& node) {
-    return text_or(node.attributes, "epilogue", "none") != "none" ||
-           flag(node.attributes, "residual") || flag(node.attributes, "mask");
-}
-
 }  // namespace dtnn::compiler

@@ -50,7 +50,5 @@ bool is_sum(const Node& node);
 bool is_relu(const Node& node);
 /// relu's backward: operand 0 where operand 1, relu's result, is above zero.
 bool is_relu_backward(const Node& node);
-/// A sum, a mask or an activation that stood behind the node has been fused into it.
-bool has_epilogue(const Node& node);
 
 }  // namespace dtnn::compiler

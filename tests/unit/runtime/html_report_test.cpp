@@ -54,7 +54,7 @@ TEST_CASE("a history comes back, and what was told again counts once") {
     CHECK(history.epochs[1].train.others.at("f1") == "[0.5,1.0]");
     CHECK(history.start.at("machine.host") == "node07");
     CHECK(history.resumed == 1);
-    CHECK(history.ending == "finished");
+    CHECK(history.ending == RunState::finished);
     CHECK(history.test_samples == 20);
     CHECK(history_csv(history) ==
           "epoch,step,learning_rate,train.loss,validation.loss,samples_per_second,seconds\n"
@@ -67,7 +67,7 @@ TEST_CASE("a killed run's last line may be cut off, no other") {
     const RunHistory history = parse_history(text.substr(0, text.size() - 20), "h");
     CHECK(history.cut_off);
     CHECK(history.epochs.size() == 2);
-    CHECK(history.ending.empty());
+    CHECK(history.ending == RunState::unfinished);
     expect_error(Exit::failed, {"run/history.jsonl:2", "restore"}, [&] {
         parse_history("{\"event\": \"start\"}\n{\"event\": \"epo\n{}\n", "run/history.jsonl");
     });

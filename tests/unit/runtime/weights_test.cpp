@@ -263,7 +263,7 @@ TEST_CASE("names are compared with their numbers as numbers") {
 
 TEST_CASE("an order that numbers and the file say differently is a question where both fit") {
     const plan::Plan plan = square_plan();
-    const WeightRequest order{.path = "w.safetensors", .layout = "own", .match = "order"};
+    const WeightRequest order{.path = "w.safetensors", .layout = "own", .match = MatchBy::order};
     const Zeros sorted = named({"0.weight", "11.weight", "3.weight", "7.weight"});
     expect_error(Exit::mismatch,
                  {"order of the file", "dense_2.weights would be 11.weight or 3.weight",
@@ -271,10 +271,10 @@ TEST_CASE("an order that numbers and the file say differently is a question wher
                  [&] { match_weights(plan, sorted.file, order, NameMap()); });
     using Names = std::vector<std::string>;
     WeightRequest said = order;
-    said.match = "name_order";
+    said.match = MatchBy::name_order;
     CHECK(matched(match_weights(plan, sorted.file, said, NameMap())) ==
           Names{"0.weight", "3.weight", "7.weight", "11.weight"});
-    said.match = "file_order";
+    said.match = MatchBy::file_order;
     CHECK(matched(match_weights(plan, sorted.file, said, NameMap())) ==
           Names{"0.weight", "11.weight", "3.weight", "7.weight"});
     // The two do not differ, or a run of ours wrote the file: there is no question.
@@ -301,7 +301,7 @@ TEST_CASE("an order that numbers and the file say differently is a question wher
 
 TEST_CASE("an order that only fits by shapes is not the file's where that is sorted by name") {
     plan::Plan plan = square_plan();
-    const WeightRequest order{.path = "w.safetensors", .layout = "own", .match = "order"};
+    const WeightRequest order{.path = "w.safetensors", .layout = "own", .match = MatchBy::order};
     Zeros sorted = named({"0.weight", "11.weight", "3.weight", "7.weight"});
     // Only the names' order fits: taken.
     plan.parameters[3].dims = {4, 3};
@@ -316,7 +316,7 @@ TEST_CASE("an order that only fits by shapes is not the file's where that is sor
 
 TEST_CASE("a square dense layer of another program is not loaded one way or the other by chance") {
     plan::Plan plan = square_plan();
-    const WeightRequest order{.path = "w.safetensors", .match = "name_order"};
+    const WeightRequest order{.path = "w.safetensors", .match = MatchBy::name_order};
     Zeros torch = named({"0.weight", "2.weight", "4.weight", "6.weight"});
     expect_error(Exit::mismatch,
                  {"fit as own and as torch", "dense_1.weights (from 0.weight) f32 [4,4]",
