@@ -50,6 +50,9 @@ struct MetricInfo {
     bool takes(LabelKind kind) const { return (labels >> int(kind)) % 2 != 0; }
 };
 
+/// The loss, which is measured as metrics are, and is no metric. It is better when smaller.
+inline constexpr const char* kLossName = "loss";
+
 std::span<const MetricInfo> all_metrics();
 const MetricInfo* find_metric(std::string_view type);
 

@@ -39,7 +39,8 @@ constexpr std::int64_t kImageChannels = 4;
 /// products.
 constexpr std::int64_t kNarrow = 32;
 
-/// `filters` is [F, channels of a group, KH, KW].
+/// Classes are those of the times that a machine was measured to take, and a kernel is known here
+/// by no more than its name in the plan. `filters` is [F, channels of a group, KH, KW].
 KernelClass class_by_filters(const KernelClassContext& c, const Dims& filters, KernelClass narrow,
                              KernelClass others) {
     if (c.kernel == "depthwise") return KernelClass::depthwise_convolutions;

@@ -84,7 +84,7 @@ void check_measures(const plan::Plan& plan, const plan::Program& program, bool t
     };
     const std::int64_t classes = plan.dataset.target().classes;
     const std::int64_t rows = program.batch * element_count(plan.dataset.target().dims);
-    check_one("loss", plan.target.dtype);
+    check_one(plan::kLossName, plan.target.dtype);
     if (find_output(program, "loss_weight") != nullptr) check_one("loss_weight", DType::f64);
     if (plan::ignored_value(plan.dataset)) check_one(plan::kCountedLabels, DType::f64);
     for (const plan::Metric& metric : plan.training.metrics) {

@@ -12,6 +12,7 @@
 #include "base/escape.hpp"
 #include "base/quantity_text.hpp"
 #include "base/text.hpp"
+#include "plan/metrics.hpp"
 #include "runtime/report/comparison_table.hpp"
 #include "runtime/report/html_page.hpp"
 #include "runtime/report/line_chart.hpp"
@@ -136,7 +137,7 @@ class ComparisonPage {
         for (const ComparedMeasure& measure : comparison_.measures) {
             charts += svg_of(chart_of(measure));
             // The loss, which is minimised, stands beside what it is good for.
-            if (measure.validation && measure.name == "loss")
+            if (measure.validation && measure.name == plan::kLossName)
                 charts += svg_of(chart_of({measure.name, false, measure.higher}));
         }
         if (charts.empty()) return "";

@@ -13,6 +13,7 @@
 #include "base/quantity_text.hpp"
 #include "base/text.hpp"
 #include "plan/diff/words.hpp"
+#include "plan/metrics.hpp"
 #include "plan/rules/memory_need.hpp"
 #include "plan/summary/rows.hpp"
 #include "runtime/report/class_tables.hpp"
@@ -96,7 +97,7 @@ class Page {
             fact("resumed",
                  history_.resumed == 1 ? "once" : fmt::format("{} times", history_.resumed));
         for (const ContinuedTraining& ended : history_.continued) {
-            const auto loss = ended.test.numbers.find("loss");
+            const auto loss = ended.test.numbers.find(plan::kLossName);
             fact("continued", fmt::format("after epoch {}{}: another training", ended.epoch,
                                           loss == ended.test.numbers.end()
                                               ? ""
@@ -164,10 +165,10 @@ class Page {
         const std::map<std::string, double>& numbers = history_.test.numbers;
         std::string rows = html_row({"measure", "value"}, "th");
         // The loss, which was minimised, stands before what it is good for.
-        if (const auto loss = numbers.find("loss"); loss != numbers.end())
+        if (const auto loss = numbers.find(plan::kLossName); loss != numbers.end())
             rows += html_row({loss->first, rounded(loss->second)});
         for (const auto& [name, value] : numbers)
-            if (name != "loss") rows += html_row({name, rounded(value)});
+            if (name != plan::kLossName) rows += html_row({name, rounded(value)});
         for (const auto& [name, value] : history_.test.others)
             if (!name.ends_with("confusion_matrix")) rows += list_rows(name, value);
         std::string text =

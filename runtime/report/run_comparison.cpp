@@ -177,7 +177,7 @@ class DifferenceRows {
 
 /// Whether the measure is better when larger; nothing for what is neither.
 std::optional<bool> higher_is_better(const plan::Plan& plan, const std::string& name) {
-    if (name == "loss") return false;
+    if (name == plan::kLossName) return false;
     for (const plan::Metric& metric : plan.training.metrics) {
         if (metric.name != name) continue;
         const plan::MetricInfo* info = plan::find_metric(metric.type);

@@ -48,7 +48,7 @@ BatchOutputs BatchOutputs::of(const plan::Plan& plan, const BoundProgram& progra
         return Array{};
     };
     BatchOutputs result;
-    result.loss = output("loss");
+    result.loss = output(plan::kLossName);
     result.loss_weight = output("loss_weight");
     result.counted = output(plan::kCountedLabels);
     for (const plan::Metric& metric : plan.training.metrics)
@@ -69,7 +69,7 @@ MetricSet::MetricSet(const plan::Plan& plan, PassKind kind, std::int64_t samples
       multiple_(plan.dataset.target().kind == plan::LabelKind::multiple),
       ignores_(plan::ignored_value(plan.dataset).has_value()),
       scoring_(kNone) {
-    running_.push_back({"loss", kLoss});
+    running_.push_back({plan::kLossName, kLoss});
     const std::vector<plan::Metric>& metrics = plan.training.metrics;
     for (std::size_t i = 0; i < metrics.size(); ++i) {
         const plan::Metric& metric = metrics[i];
@@ -187,7 +187,7 @@ void MetricSet::add_scores(const BatchOutputs& batch) {
 }
 
 std::vector<std::string> MetricSet::names() const {
-    std::vector<std::string> names{"loss"};
+    std::vector<std::string> names{plan::kLossName};
     for (const plan::Metric& metric : plan_->training.metrics) {
         const bool scores = plan::find_metric(metric.type)->join == plan::MetricJoin::scores;
         if (!scores || scoring_ != kNone) names.push_back(metric.name);

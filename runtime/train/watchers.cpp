@@ -248,7 +248,7 @@ Watched::Watched(const plan::Component& component, const plan::Plan& plan) {
         if (plan.dataset.validation_samples == 0) refuse("the plan has no validation samples");
     }
     const plan::Metric* measured = nullptr;
-    if (metric != "loss") {
+    if (metric != plan::kLossName) {
         const auto found =
             std::find_if(plan.training.metrics.begin(), plan.training.metrics.end(),
                          [&](const plan::Metric& candidate) { return candidate.name == metric; });

@@ -14,7 +14,7 @@ enum class WrittenType { unknown, boolean, integer, real, text };
 WrittenType type_of(const SourceNode& node) {
     if (!node.is_scalar() || has_formula(node.text)) return WrittenType::unknown;
     if (node.quoted) return WrittenType::text;
-    if (node.text == "true" || node.text == "false") return WrittenType::boolean;
+    if (parse_boolean(node.text)) return WrittenType::boolean;
     if (parse_integer(node.text).value) return WrittenType::integer;
     if (parse_real(node.text).value) return WrittenType::real;
     return WrittenType::text;

@@ -20,7 +20,7 @@ FormulaValue scalar_value(const SourceNode& node, const std::string& what,
         return refuse(fmt::format("write its default alone: {}", fallback->value.text));
     if (!node.is_scalar()) return refuse("");
     if (node.quoted) return node.text;
-    if (node.text == "true" || node.text == "false") return node.text == "true";
+    if (const auto boolean = parse_boolean(node.text)) return *boolean;
     const ParsedInteger integer = parse_integer(node.text);
     if (integer.value) return *integer.value;
     const ParsedReal real = parse_real(node.text);

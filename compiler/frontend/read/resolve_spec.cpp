@@ -278,9 +278,8 @@ std::vector<plan::ResolvedValue> model_parameters(const std::string& path,
     const FieldChange& change = find_field(model_table(), "parameters")->change;
     if (!parameters || !parameters->value.is_map()) return values;
     for (const SourceEntry& entry : parameters->value.entries) {
-        const bool number =
-            !entry.value.quoted && (entry.value.text == "true" || entry.value.text == "false" ||
-                                    parse_real(entry.value.text).value);
+        const bool number = !entry.value.quoted &&
+                            (parse_boolean(entry.value.text) || parse_real(entry.value.text).value);
         values.push_back({"model.parameters." + entry.key,
                           number ? entry.value.text : json_text(entry.value.text),
                           entry.value.span.place.file.starts_with("--set ")

@@ -119,6 +119,11 @@ ParsedReal parse_real(std::string_view text) {
     return result;
 }
 
+std::optional<bool> parse_boolean(std::string_view text) {
+    const bool value = text == "true";
+    return value || text == "false" ? std::optional(value) : std::nullopt;
+}
+
 std::string boolean_help(std::string_view text) {
     const std::string word = lower(text);
     if (word == "yes" || word == "on" || word == "y" || word == "true" || word == "1")

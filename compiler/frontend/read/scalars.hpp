@@ -26,6 +26,9 @@ struct ParsedReal {
 /// Decimal with optional point and exponent; finite.
 ParsedReal parse_real(std::string_view text);
 
+/// Whether it is `true` or `false`; nothing when it is neither.
+std::optional<bool> parse_boolean(std::string_view text);
+
 /// For yes, no, on, off and other capitals: which of true and false to write; else empty.
 std::string boolean_help(std::string_view text);
 

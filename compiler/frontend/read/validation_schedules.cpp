@@ -173,7 +173,7 @@ void check_watched(const TrainingSpec& spec, const DatasetSpec* dataset, Diagnos
                                   span_or(spec.spans, path, spec.span));
         const bool of_validation = watched.starts_with(kValidation);
         const std::string name = of_validation ? watched.substr(kValidation.size()) : watched;
-        std::vector<std::string> names = {"loss"};
+        std::vector<std::string> names = {plan::kLossName};
         const plan::Metric* found = nullptr;
         for (const plan::Metric& metric : training.metrics) {
             if (plan::is_one_number(metric) && (of_validation || is_of_training(metric)))
@@ -181,7 +181,7 @@ void check_watched(const TrainingSpec& spec, const DatasetSpec* dataset, Diagnos
             if (metric.name == name) found = &metric;
         }
         const bool unmeasured = found && !of_validation && !is_of_training(*found);
-        if (name != "loss" && (!found || !plan::is_one_number(*found) || unmeasured)) {
+        if (name != plan::kLossName && (!found || !plan::is_one_number(*found) || unmeasured)) {
             const std::string fact = unmeasured ? "is measured on validation samples only"
                                      : found    ? "is no single number"
                                      : metrics().find(name)
@@ -191,7 +191,7 @@ void check_watched(const TrainingSpec& spec, const DatasetSpec* dataset, Diagnos
             for (const plan::Metric& metric : training.metrics)
                 if (plan::is_one_number(metric))
                     candidates.push_back(std::string(kValidation) + metric.name);
-            candidates.push_back(std::string(kValidation) + "loss");
+            candidates.push_back(std::string(kValidation) + plan::kLossName);
             // val_loss and validation_loss are what others call them.
             std::string meant = name;
             bool meant_validation = of_validation;

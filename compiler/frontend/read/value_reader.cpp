@@ -203,10 +203,8 @@ class ValueReader {
 
     std::optional<bool> boolean(const SourceNode& node) {
         if (refuse_expression(node)) return std::nullopt;
-        if (node.is_scalar() && !node.quoted) {
-            if (node.text == "true") return true;
-            if (node.text == "false") return false;
-        }
+        if (node.is_scalar() && !node.quoted)
+            if (const auto value = parse_boolean(node.text)) return value;
         return wrong_type(node, node.is_scalar() ? boolean_help(node.text) : "");
     }
 

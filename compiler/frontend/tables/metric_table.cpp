@@ -98,10 +98,10 @@ void check_measured_formula(const ReadComponent& read, Diagnostics& diagnostics)
                                       "letters, digits and `_`, and no word of expressions",
                                       name),
                           "choose another name");
-    } else if (name == "loss" || plan::find_metric(name) != nullptr) {
+    } else if (name == plan::kLossName || plan::find_metric(name) != nullptr) {
         diagnostics.error(Code::bad_name, read.span_of("name"),
                           fmt::format("the metric's name is `{}`, which is {}", name,
-                                      name == "loss" ? "the loss" : "a metric"),
+                                      name == plan::kLossName ? "the loss" : "a metric"),
                           "choose another name");
     }
     const Expression formula = parse_infix(read.text("expression"), {"p", "t"});

@@ -38,7 +38,7 @@ class Measures {
     }
 
     std::vector<GraphOutput> run() {
-        outputs_.push_back({"loss", loss()});
+        outputs_.push_back({plan::kLossName, loss()});
         const std::vector<double> weights = weights_of_labels();
         if (!weights.empty() && !targeted_)
             add(kLossWeight, "label_weights", {answers_}, {{"class_weights", weights}});
