@@ -73,8 +73,8 @@ std::int64_t workspace_bytes(const KernelInfo& kernel, const Problem& problem);
 /// were measured with one revision say nothing certain of another.
 std::string_view revision();
 
-std::string_view name_of(Isa isa);
-bool parse_isa(std::string_view text, Isa& isa);
+using dtnn::name_of;
+using dtnn::parse_name;
 Isa host_isa();  ///< the best that this processor and operating system support
 
 }  // namespace dtnn::kernels

@@ -3,6 +3,7 @@
 /// catalogue about problems, the runtime binds kernels to them; neither knows more about a kernel
 /// than this.
 
+#include <array>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -17,6 +18,9 @@ namespace dtnn::kernels {
 /// for products of bfloat16 beside the vectors of avx512: a plan names them only where its products
 /// are such.
 enum class Isa { baseline, avx2, avx512, avx512_bf16, amx };
+constexpr auto names_of(Isa) {
+    return std::to_array<const char*>({"baseline", "avx2", "avx512", "avx512_bf16", "amx"});
+}
 /// The set whose vectors it computes with.
 constexpr Isa vectors_of(Isa isa) {
     return isa > Isa::avx512 ? Isa::avx512 : isa;

@@ -30,7 +30,7 @@ int decide_threads(const JobSpec& job, const CompileOptions& options) {
 
 bool is_isa(const std::string& name) {
     kernels::Isa isa{};
-    return kernels::parse_isa(name, isa);
+    return kernels::parse_name(name, isa);
 }
 
 std::vector<std::string> isa_names() {
@@ -63,7 +63,7 @@ plan::Target decide_target(const JobSpec& job, const CompileOptions& options) {
     const bool of_bf16 =
         target.compute == plan::Compute::bf16_products && target.numerics == plan::Numerics::fast;
     kernels::Isa isa{};
-    if (!of_bf16 && kernels::parse_isa(target.isa, isa))
+    if (!of_bf16 && kernels::parse_name(target.isa, isa))
         target.isa = kernels::name_of(kernels::vectors_of(isa));
     target.threads = decide_threads(job, options);
     target.data_workers = job.data_workers;

@@ -14,7 +14,7 @@ namespace {
 
 kernels::ProblemTarget problem_target(const plan::Target& target) {
     kernels::Isa isa = kernels::Isa::baseline;
-    DTNN_CHECK(kernels::parse_isa(target.isa, isa), "`{}`", target.isa);
+    DTNN_CHECK(kernels::parse_name(target.isa, isa), "`{}`", target.isa);
     return {target.dtype, target.threads, isa, target.numerics == plan::Numerics::strict};
 }
 

@@ -157,31 +157,4 @@ std::int64_t workspace_bytes(const KernelInfo& kernel, const Problem& problem) {
     return kernel.workspace == nullptr ? 0 : kernel.workspace(problem);
 }
 
-std::string_view name_of(Isa isa) {
-    switch (isa) {
-        case Isa::baseline:
-            break;
-        case Isa::avx2:
-            return "avx2";
-        case Isa::avx512:
-            return "avx512";
-        case Isa::avx512_bf16:
-            return "avx512_bf16";
-        case Isa::amx:
-            return "amx";
-    }
-    return "baseline";
-}
-
-bool parse_isa(std::string_view text, Isa& isa) {
-    for (const Isa candidate :
-         {Isa::baseline, Isa::avx2, Isa::avx512, Isa::avx512_bf16, Isa::amx}) {
-        if (name_of(candidate) == text) {
-            isa = candidate;
-            return true;
-        }
-    }
-    return false;
-}
-
 }  // namespace dtnn::kernels

@@ -52,7 +52,7 @@ void check_machine(const plan::Plan& plan, const std::string& name) {
         throw refused_plan(name, fmt::format("it is for {} threads", plan.target.threads));
     }
     kernels::Isa isa{};
-    if (!kernels::parse_isa(plan.target.isa, isa)) {
+    if (!kernels::parse_name(plan.target.isa, isa)) {
         throw refused_plan(name,
                            fmt::format("its instruction set `{}` is unknown", plan.target.isa));
     }

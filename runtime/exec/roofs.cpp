@@ -8,7 +8,7 @@ namespace dtnn::runtime {
 
 Roofs measure_roofs(const plan::Target& target, int threads) {
     kernels::Isa isa{};
-    if (plan::has_own_memory(target) || !kernels::parse_isa(target.isa, isa)) return {};
+    if (plan::has_own_memory(target) || !kernels::parse_name(target.isa, isa)) return {};
     const DType dtype = target.dtype == DType::f64 ? DType::f64 : DType::f32;
     kernels::ThreadTeam team(threads);
     return {kernels::arithmetic_roof(isa, dtype, team), kernels::memory_roof(team)};

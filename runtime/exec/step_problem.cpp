@@ -8,7 +8,7 @@ namespace dtnn::runtime {
 
 kernels::ProblemTarget problem_target(const plan::Target& target) {
     kernels::Isa isa = kernels::Isa::baseline;
-    kernels::parse_isa(target.isa, isa);
+    kernels::parse_name(target.isa, isa);
     return {target.dtype, target.threads, isa, target.numerics == plan::Numerics::strict};
 }
 

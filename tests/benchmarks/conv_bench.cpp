@@ -234,7 +234,7 @@ std::vector<Problem> problems(const Layer& layer, int threads) {
         layer.bias && model != "resnet50" && model != "densenet" && model != "mobilenet_v2";
     for (Problem& problem : result) {
         problem.isa = host_isa();
-        if (const char* isa = std::getenv("CONV_BENCH_ISA")) parse_isa(isa, problem.isa);
+        if (const char* isa = std::getenv("CONV_BENCH_ISA")) parse_name(isa, problem.isa);
         problem.threads = threads;
         problem.attributes["bias"] = with_bias;
         if (dense) continue;

@@ -267,11 +267,11 @@ TEST_CASE("a missing attribute is named, not replaced") {
 TEST_CASE("instruction sets are read as they are written") {
     for (const Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512}) {
         Isa read = Isa::baseline;
-        CHECK(parse_isa(name_of(isa), read));
+        CHECK(parse_name(name_of(isa), read));
         CHECK(read == isa);
     }
     Isa read = Isa::avx2;
-    CHECK_FALSE(parse_isa("sse9", read));
+    CHECK_FALSE(parse_name("sse9", read));
 }
 
 }  // namespace

@@ -1,39 +1,17 @@
 #include "tools/dtnnc/draw/graph_families.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "compiler/ops/op.hpp"
 
 namespace dtnn::tools {
 namespace {
 
-std::string_view name_of(compiler::Family family) {
-    switch (family) {
-        case compiler::Family::convolution:
-            return "convolution";
-        case compiler::Family::dense:
-            return "dense";
-        case compiler::Family::normalisation:
-            return "normalisation";
-        case compiler::Family::activation:
-            return "activation";
-        case compiler::Family::pooling:
-            return "pooling";
-        case compiler::Family::join:
-            return "join";
-        case compiler::Family::shape:
-            return "shape";
-        case compiler::Family::dropout:
-            return "dropout";
-        case compiler::Family::loss:
-            return "loss and metrics";
-        case compiler::Family::update:
-            return "update";
-        case compiler::Family::exchange:
-            break;
-    }
-    return "other";
-}
+/// In the order of compiler::Family.
+constexpr const char* kNames[] = {"convolution",      "dense",  "normalisation", "activation",
+                                  "pooling",          "join",   "shape",         "dropout",
+                                  "loss and metrics", "update", "other"};
 
 }  // namespace
 
@@ -63,7 +41,7 @@ const FamilyStyle& family_named(std::string_view name) {
 const FamilyStyle& family_of(std::string_view op) {
     if (op == "input" || op == "source") return family_named("input");
     const compiler::OpDef* def = compiler::find_op(op);
-    return family_named(def == nullptr ? "other" : name_of(*def->family));
+    return family_named(def == nullptr ? "other" : kNames[std::size_t(*def->family)]);
 }
 
 }  // namespace dtnn::tools

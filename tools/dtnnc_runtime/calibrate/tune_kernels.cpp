@@ -233,7 +233,7 @@ int tune_kernels(const TuneKernelsCommand& command) {
     const int exit_code = print_diagnostics(diagnostics, command.common);
     if (!plan) return exit_code;
     kernels::Isa isa{};
-    if (!kernels::parse_isa(plan->target.isa, isa) || isa > kernels::host_isa())
+    if (!kernels::parse_name(plan->target.isa, isa) || isa > kernels::host_isa())
         throw UsageError(
             fmt::format("{} is for {}, and this machine has {}\nhelp: tune it where it is to run, "
                         "or with --isa",
