@@ -14,8 +14,8 @@ std::int64_t channels_of(Rule& rule, const TensorType& tensor) {
     return rule.broken() ? -1 : tensor.dims[axis.first];
 }
 
-/// What an operand of batch norm is follows from its name, whichever operator it is of. `terms`: how
-/// many numbers its epilogue may be an expression over; 0: it cannot be one.
+/// What an operand of batch norm is follows from its name, whichever operator it is of. `terms`:
+/// how many numbers its epilogue may be an expression over; 0: it cannot be one.
 void batch_norm_with(Rule& rule, int terms) {
     const Problem& p = rule.problem();
     const TensorType& src = rule.first_source();

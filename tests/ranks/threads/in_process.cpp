@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/enum_names.hpp"
 #include "base/quantity_text.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/comm/reduce.hpp"
@@ -22,25 +24,32 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The kinds of exchanges that go on beside computation.
-constexpr const char* kAllReduce = "all_reduce";
-constexpr const char* kAllReduceCompressed = "all_reduce_compressed";
-constexpr const char* kReduceScatter = "reduce_scatter";
-constexpr const char* kGatherParts = "all_gather_parts";
-
-bool is_exchange(const std::string& kind) {
-    return kind == kAllReduce || kind == kAllReduceCompressed || kind == kReduceScatter ||
-           kind == kGatherParts;
+/// The first of them are exchanges that go on beside computation.
+enum class CollectiveKind {
+    all_reduce,
+    all_reduce_compressed,
+    reduce_scatter,
+    all_gather_parts,
+    all_gather,
+    gather,
+    broadcast,
+    barrier,
+};
+constexpr auto names_of(CollectiveKind) {
+    return std::to_array<const char*>({"all_reduce", "all_reduce_compressed", "reduce_scatter",
+                                       "all_gather_parts", "all_gather", "gather", "broadcast",
+                                       "barrier"});
 }
 
 /// One collective operation: what the ranks have brought to it.
 struct Operation {
-    std::string kind, name;
+    CollectiveKind kind = CollectiveKind::barrier;
+    std::string name;
     std::int64_t elements = 0;
     DType dtype = DType::f32;
     Reduction reduction = Reduction::sum;
     int root = 0;
-    std::vector<const GradientCompression*> compressions;  ///< by rank, for kAllReduceCompressed
+    std::vector<const GradientCompression*> compressions;  ///< by rank, of all_reduce_compressed
     std::vector<void*> memory;                             ///< by rank; null: it has not come
     std::vector<std::vector<std::byte>> given;             ///< all_gather
     std::vector<bool> come;
@@ -70,7 +79,7 @@ struct Shared {
 
     /// The operation is complete: all ranks have come and the network has carried it.
     void finish(Operation& operation) {
-        if (operation.kind == kAllReduce) {
+        if (operation.kind == CollectiveKind::all_reduce) {
             void* sum = operation.memory[0];
             for (int rank = 1; rank < ranks; ++rank)
                 reduce(sum, operation.memory[std::size_t(rank)], operation.elements,
@@ -78,9 +87,9 @@ struct Shared {
             const std::size_t bytes = std::size_t(operation.elements * size_of(operation.dtype));
             for (int rank = 1; rank < ranks && bytes > 0; ++rank)
                 std::memcpy(operation.memory[std::size_t(rank)], sum, bytes);
-        } else if (operation.kind == kAllReduceCompressed) {
+        } else if (operation.kind == CollectiveKind::all_reduce_compressed) {
             sum_compressed_in_memory(operation.elements, operation.memory, operation.compressions);
-        } else if (operation.kind == kReduceScatter) {
+        } else if (operation.kind == CollectiveKind::reduce_scatter) {
             // In the memory of rank 0, as the whole sum would be.
             for (int owner = 0; owner < ranks; ++owner) {
                 std::byte* const sum = part_of(operation, 0, owner);
@@ -90,11 +99,11 @@ struct Shared {
             }
             for (int owner = 1; owner < ranks; ++owner)
                 copy_part(operation, owner, 0, owner);
-        } else if (operation.kind == kGatherParts) {
+        } else if (operation.kind == CollectiveKind::all_gather_parts) {
             for (int owner = 0; owner < ranks; ++owner)
                 for (int rank = 0; rank < ranks; ++rank)
                     if (rank != owner) copy_part(operation, owner, owner, rank);
-        } else if (operation.kind == "broadcast") {
+        } else if (operation.kind == CollectiveKind::broadcast) {
             const void* from = operation.memory[std::size_t(operation.root)];
             for (int rank = 0; rank < ranks; ++rank)
                 if (rank != operation.root && operation.elements > 0)
@@ -124,10 +133,10 @@ struct Shared {
             if (closing) return;
             const std::shared_ptr<Operation> operation = carried.front();
             double bytes = double(operation->elements) * double(size_of(operation->dtype));
-            if (operation->kind == kAllReduceCompressed)
+            if (operation->kind == CollectiveKind::all_reduce_compressed)
                 bytes = compressed_bytes(*operation->compressions.front(), operation->elements);
-            const bool whole =
-                operation->kind == kAllReduce || operation->kind == kAllReduceCompressed;
+            const bool whole = operation->kind == CollectiveKind::all_reduce ||
+                               operation->kind == CollectiveKind::all_reduce_compressed;
             const double seconds =
                 (whole ? 1 : 0.5) * (delay.alpha + delay.seconds_per_byte * bytes);
             const auto end = Clock::now() + std::chrono::duration<double>(seconds);
@@ -164,7 +173,7 @@ class InProcess;
 
 class InProcessExchange final : public Exchange {
   public:
-    InProcessExchange(InProcess& owner, const char* kind, void* data, std::int64_t elements,
+    InProcessExchange(InProcess& owner, CollectiveKind kind, void* data, std::int64_t elements,
                       DType dtype, Reduction reduction, std::string name)
         : owner_(owner),
           kind_(kind),
@@ -179,7 +188,7 @@ class InProcessExchange final : public Exchange {
 
   private:
     InProcess& owner_;
-    const char* kind_;
+    CollectiveKind kind_;
     void* data_;
     std::int64_t elements_;
     DType dtype_;
@@ -200,29 +209,30 @@ class InProcess final : public Communicator {
     std::unique_ptr<Exchange> all_reduce(void* data, std::int64_t elements, DType dtype,
                                          Reduction reduction, const std::string& name) override {
         require_reducible(dtype, name);
-        return std::make_unique<InProcessExchange>(*this, kAllReduce, data, elements, dtype,
-                                                   reduction, name);
+        return std::make_unique<InProcessExchange>(*this, CollectiveKind::all_reduce, data,
+                                                   elements, dtype, reduction, name);
     }
     std::unique_ptr<Exchange> all_reduce_compressed(const GradientCompression& compression,
                                                     float* data, std::int64_t elements,
                                                     const std::string& name) override {
-        auto exchange = std::make_unique<InProcessExchange>(
-            *this, kAllReduceCompressed, data, elements, DType::f32, Reduction::sum, name);
+        auto exchange =
+            std::make_unique<InProcessExchange>(*this, CollectiveKind::all_reduce_compressed, data,
+                                                elements, DType::f32, Reduction::sum, name);
         exchange->compress(compression);
         return exchange;
     }
     std::unique_ptr<Exchange> reduce_scatter(void* data, std::int64_t part, DType dtype,
                                              const std::string& name) override {
-        return of_parts(kReduceScatter, data, part, dtype, name);
+        return of_parts(CollectiveKind::reduce_scatter, data, part, dtype, name);
     }
     std::unique_ptr<Exchange> all_gather_parts(void* data, std::int64_t part, DType dtype,
                                                const std::string& name) override {
-        return of_parts(kGatherParts, data, part, dtype, name);
+        return of_parts(CollectiveKind::all_gather_parts, data, part, dtype, name);
     }
     std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine,
                                                    const std::string& name) override {
         Operation like;
-        like.kind = "all_gather";
+        like.kind = CollectiveKind::all_gather;
         like.name = name;
         like.given.resize(std::size_t(ranks()));
         std::vector<std::byte> copy(mine.begin(), mine.end());
@@ -232,7 +242,7 @@ class InProcess final : public Communicator {
     void gather(std::span<const std::byte> mine, const std::string& name,
                 const TakePiece& take) override {
         Operation like;
-        like.kind = "gather";
+        like.kind = CollectiveKind::gather;
         like.name = name;
         like.given.resize(std::size_t(ranks()));
         const auto place_of_mine = std::as_bytes(std::span(&mine, 1));
@@ -248,7 +258,7 @@ class InProcess final : public Communicator {
     }
     void broadcast(std::span<std::byte> bytes, int root, const std::string& name) override {
         Operation like;
-        like.kind = "broadcast";
+        like.kind = CollectiveKind::broadcast;
         like.name = name;
         like.elements = std::int64_t(bytes.size());
         like.root = root;
@@ -256,7 +266,7 @@ class InProcess final : public Communicator {
     }
     void barrier(const std::string& name) override {
         Operation like;
-        like.kind = "barrier";
+        like.kind = CollectiveKind::barrier;
         like.name = name;
         leave(enter(like, nullptr, nullptr));
     }
@@ -291,9 +301,10 @@ class InProcess final : public Communicator {
         operation->compressions[std::size_t(rank_)] = compression;
         if (given != nullptr) operation->given[std::size_t(rank_)] = std::move(*given);
         operation->come[std::size_t(rank_)] = true;
-        shared.heard[std::size_t(rank_)] = {number, like.kind + " `" + like.name + "`"};
+        shared.heard[std::size_t(rank_)] = {
+            number, fmt::format("{} `{}`", dtnn::name_of(like.kind), like.name)};
         if (--operation->missing == 0) {
-            if (shared.slow && is_exchange(operation->kind)) {
+            if (shared.slow && operation->kind <= CollectiveKind::all_gather_parts) {
                 shared.carried.push_back(operation);
                 shared.changed.notify_all();
             } else {
@@ -328,8 +339,8 @@ class InProcess final : public Communicator {
     }
 
   private:
-    std::unique_ptr<Exchange> of_parts(const char* kind, void* data, std::int64_t part, DType dtype,
-                                       const std::string& name) {
+    std::unique_ptr<Exchange> of_parts(CollectiveKind kind, void* data, std::int64_t part,
+                                       DType dtype, const std::string& name) {
         require_reducible(dtype, name);
         return std::make_unique<InProcessExchange>(*this, kind, data, part * ranks(), dtype,
                                                    Reduction::sum, name);
@@ -344,8 +355,8 @@ class InProcess final : public Communicator {
             Exit::internal,
             fmt::format("{} comes to operation number {} with {} `{}` of {} elements, others with "
                         "{} `{}` of {}",
-                        name_of(rank_), number, mine.kind, mine.name, mine.elements, first.kind,
-                        first.name, first.elements),
+                        name_of(rank_), number, dtnn::name_of(mine.kind), mine.name, mine.elements,
+                        dtnn::name_of(first.kind), first.name, first.elements),
             "please report this");
         shared_->changed.notify_all();
         throw *shared_->failed;
@@ -364,8 +375,8 @@ class InProcess final : public Communicator {
         }
         return {Exit::failed,
                 fmt::format("rank {}: waited {} in {} number {} `{}` for {}", rank_,
-                            limit_text(limit_), operation.kind, number, operation.name,
-                            missing.empty() ? "the network" : missing)};
+                            limit_text(limit_), dtnn::name_of(operation.kind), number,
+                            operation.name, missing.empty() ? "the network" : missing)};
     }
 
     std::shared_ptr<Shared> shared_;  ///< with the other ranks; the last to go ends the network
