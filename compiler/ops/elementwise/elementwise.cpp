@@ -154,10 +154,6 @@ void in_place_over_all(OpBuilder& builder) {
         builder.in_place(0, i);
 }
 
-OpBuilder elementwise_operator(const std::string& name, const char* infix, const char* derivative) {
-    return elementwise_operator(name, {}, ElementwiseForm{infix, derivative});
-}
-
 OpBuilder elementwise_operator(const std::string& name, std::vector<Field> fields,
                                const ElementwiseForm& form) {
     return elementwise_operator(name, std::move(fields),

@@ -6,10 +6,6 @@
 
 namespace dtnn::compiler {
 
-/// An operator of one input `x`. `derivative` is over the output: infix over `y`, so that backward
-/// keeps y and the source may be overwritten.
-OpBuilder elementwise_operator(const std::string& name, const char* infix, const char* derivative);
-
 /// The expression of an operator with fields.
 struct ElementwiseForm {
     std::string infix;  ///< over x and the names of the operator's real fields
