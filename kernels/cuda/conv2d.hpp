@@ -3,18 +3,12 @@
 /// order and shapes of any extent, 0 too. A dense product is the convolution of one-pixel images.
 
 #include "kernels/arguments/conv2d.hpp"
-#include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/kernel.hpp"
 
 namespace dtnn::kernels::cuda {
 
-template <class T>
-void conv2d_direct(const Conv2dArguments<T>& a, const Launch& launch);
-template <class T>
-void conv2d_backward_data_direct(const Conv2dBackwardDataArguments<T>& a, const Launch& launch);
-template <class T>
-void conv2d_backward_weights_direct(const Conv2dBackwardWeightsArguments<T>& a,
-                                    const Launch& launch);
-template <class T>
-void conv2d_transpose_direct(const Conv2dTransposeArguments<T>& a, const Launch& launch);
+DTNN_DECLARE_CUDA_KERNEL(conv2d_direct, Conv2dArguments)
+DTNN_DECLARE_CUDA_KERNEL(conv2d_backward_data_direct, Conv2dBackwardDataArguments)
+DTNN_DECLARE_CUDA_KERNEL(conv2d_backward_weights_direct, Conv2dBackwardWeightsArguments)
 
 }  // namespace dtnn::kernels::cuda

@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "kernels/cuda/dispatch.hpp"
+#include "kernels/cuda/kernel.hpp"
 
 #define DTNN_ARGUMENTS_HEADERS
 #include "kernels/catalogue.def"
@@ -8,10 +9,8 @@
 
 namespace dtnn::kernels::cuda {
 
-#define KERNEL(op, name, Arguments, dtypes, refuses, workspace)           \
-    DTNN_DECLARE_KERNEL(op##_##name, Arguments, const Launch)             \
-    void op##_##name(const Arguments<BFloat16>& a, const Launch& launch); \
-    void op##_##name(const Arguments<Float16>& a, const Launch& launch);
+#define KERNEL(op, name, Arguments, dtypes, refuses, workspace) \
+    DTNN_DECLARE_CUDA_KERNEL(op##_##name, Arguments)
 #define LIBRARY KERNEL
 #include "kernels/cuda/catalogue.def"
 #undef KERNEL

@@ -212,7 +212,7 @@ DTNN_CUDA_KERNEL_OF_VALUES(dense_cublas, DenseArguments) {
     });
     if (!way.matmul) {
         if (a.engine >= 0) throw NoSuchEngine{};
-        return conv2d_direct<T>(a, launch);
+        return conv2d_direct(a, launch);
     }
     way.matmul->run(launch.stream());
     if (!way.fused) apply_epilogue(launch, epilogue, a.dst, result_of(a));
@@ -232,7 +232,7 @@ DTNN_CUDA_KERNEL_OF_VALUES(dense_backward_data_cublas, DenseBackwardDataArgument
     });
     if (!way.matmul) {
         if (a.engine >= 0) throw NoSuchEngine{};
-        return conv2d_backward_data_direct<T>(a, launch);
+        return conv2d_backward_data_direct(a, launch);
     }
     way.matmul->run(launch.stream());
     if (!way.fused) apply_epilogue(launch, epilogue, a.diff_src, image_of(a));
@@ -250,7 +250,7 @@ DTNN_CUDA_KERNEL_OF_VALUES(dense_backward_weights_cublas, DenseBackwardWeightsAr
     });
     if (!way.matmul) {
         if (a.engine >= 0) throw NoSuchEngine{};
-        return conv2d_backward_weights_direct<T>(a, launch);
+        return conv2d_backward_weights_direct(a, launch);
     }
     way.matmul->run(launch.stream());
     sum_bias_gradient(a, launch);
