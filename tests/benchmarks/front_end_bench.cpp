@@ -29,13 +29,13 @@ std::string repeated(int times, const std::string& format) {
     return text;
 }
 
-struct Family {
+struct SpecFamily {
     const char* name;
     int largest;
     std::function<std::string(int)> spec;
 };
 
-const std::vector<Family> kFamilies = {
+const std::vector<SpecFamily> kFamilies = {
     {"one long line", 19'000,
      [](int n) { return kHead + "layers: [" + repeated(n, "{{dropout: {{rate: 0}}}}, ") + "]\n"; }},
     {"parameters", 48'000,
@@ -76,7 +76,7 @@ double seconds_of(const std::string& spec, int rounds) {
 int main(int count, char** arguments) {
     const int rounds = count > 1 ? std::max(1, std::atoi(arguments[1])) : 3;
     fmt::print("{:<20} {:>8} {:>8}  exponents\n", "spec", "size", "seconds");
-    for (const Family& family : kFamilies) {
+    for (const SpecFamily& family : kFamilies) {
         std::vector<double> seconds;
         for (const int size : {family.largest / 4, family.largest / 2, family.largest})
             seconds.push_back(seconds_of(family.spec(size), rounds));

@@ -515,7 +515,7 @@ TEST_CASE("a turned mask is of the classes that there were") {
         for (int x = 0; x < 32; ++x) {
             const double far = std::hypot(y - 15.5, x - 15.5);
             sample.target().integers.push_back(far < 10 ? 2 : 1);
-            sample.input().floats[std::size_t(y * 32 + x)] = far < 10 ? 1.0f : 0.5f;
+            sample.input().floats[std::size_t(y) * 32 + std::size_t(x)] = far < 10 ? 1.0f : 0.5f;
         }
     }
     for (std::int64_t index = 0; index < 10; ++index) {
