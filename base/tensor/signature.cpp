@@ -1,8 +1,8 @@
 #include "base/tensor/signature.hpp"
 
 #include <algorithm>
-#include <map>
 #include <sstream>
+#include <unordered_map>
 
 namespace dtnn {
 namespace {
@@ -95,7 +95,7 @@ bool holds(const Condition& condition, const Attributes& attributes) {
 }  // namespace
 
 const Signature* find_signature(std::string_view op) {
-    static const std::map<std::string_view, Signature> kSignatures{
+    static const std::unordered_map<std::string_view, Signature> kSignatures{
 #define DTNN_SIGNATURE(op, sources, destinations) \
     {#op, {read_operands(sources), read_operands(destinations)}},
 #include "base/tensor/signatures.def"

@@ -79,11 +79,13 @@ std::vector<std::int64_t> ShapeContext::integers(const char* name) const {
 
 std::optional<std::size_t> ShapeContext::place_of(std::string_view operand) const {
     const Signature* signature = find_signature(op_.name);
-    DTNN_CHECK(signature != nullptr &&
-                   std::any_of(signature->sources.begin(), signature->sources.end(),
-                               [&](const Operand& one) { return one.name == operand; }),
+    DTNN_CHECK(signature != nullptr, "`{}` never has an operand `{}`", op_.name, operand);
+    const auto place =
+        PresentOperands(signature->sources, attributes_).place_of(operand, inputs_.size());
+    DTNN_CHECK(place || std::any_of(signature->sources.begin(), signature->sources.end(),
+                                    [&](const Operand& one) { return one.name == operand; }),
                "`{}` never has an operand `{}`", op_.name, operand);
-    return PresentOperands(signature->sources, attributes_).place_of(operand, inputs_.size());
+    return place;
 }
 
 namespace {

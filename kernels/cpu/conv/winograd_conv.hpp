@@ -121,10 +121,11 @@ void transform_filters(const T* taps, std::int64_t depth, int row, T* to) {
     }
 }
 
-/// The products of a point: to[tile][N] = source[tile][depth] * panel[depth][N].
+/// The products of a point: to[tile][N] = source[tile][depth] * panel[depth][N]. A function of its
+/// own, because within its only caller the rows' addresses would find no registers.
 template <class T, int L, int R, int V>
-void multiply_point(const T* source, std::int64_t depth, std::int64_t count, const T* panel,
-                    T* to) {
+[[gnu::noinline]] void multiply_point(const T* source, std::int64_t depth, std::int64_t count,
+                                      const T* panel, T* to) {
     for (std::int64_t t = 0; t < count; t += R, to += R * V * L) {
         const T* rows[R];
         // Rows past the end repeat the last tile: their results are not used.
