@@ -29,6 +29,7 @@ class CpuProgram final : public DeviceProgram {
     std::byte* output(std::size_t i) override { return outputs_[i].memory; }
     void run() override { steps_(); }
     void run(const std::function<void()>& steps) override { steps(); }
+    void run_again() override { steps_(); }
     void wait() override {}
 
   private:

@@ -59,6 +59,8 @@ class DeviceProgram {
     virtual void run() = 0;
     /// The same, with these steps in place of the program's.
     virtual void run(const std::function<void()>& steps) = 0;
+    /// The same, over the inputs that the device has from the run before.
+    virtual void run_again() = 0;
     /// Waits for the oldest run that was not waited for yet, whose outputs are the host's then. No
     /// more than kRunsAhead runs wait for that.
     virtual void wait() = 0;

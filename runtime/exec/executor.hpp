@@ -53,6 +53,8 @@ class BoundProgram {
     /// be written again; wait() waits for the oldest batch that was not waited for, whose outputs
     /// are there then. No more than kRunsAhead wait for that.
     void start();
+    /// start() over the inputs that the device has from the batch before.
+    void start_again() { device_program_->run_again(); }
     void wait() { device_program_->wait(); }
     /// The same, adding each step's seconds to `seconds` (as many elements as the program has
     /// steps).

@@ -95,8 +95,12 @@ BenchResult measure(Session& session, const BenchRequest& request, BoundProgram&
     bool under_way = false;
     for (std::int64_t i = 0; i < request.steps && !stopped; ++i) {
         const Stopwatch watch;
-        prepare();
-        program.start();
+        if (request.resident) {
+            program.start_again();
+        } else {
+            prepare();
+            program.start();
+        }
         if (under_way) program.wait();
         under_way = true;
         stopped = session.agreement().tell({.stop = stop_requested() != 0}).stop;

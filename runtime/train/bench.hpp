@@ -13,6 +13,7 @@ struct BenchRequest {
     std::int64_t steps = 50;
     std::int64_t warm_up = 3;
     bool per_step = false;  ///< a second round, in which each step of the program is timed
+    bool resident = false;  ///< measured steps are over the batch that the device has already
     std::int64_t (*allocations)() =
         nullptr;  ///< how often memory was asked for since the program began; may be null
 };

@@ -33,6 +33,7 @@ void trace_steps(const Options& options, Session& session, BenchRequest request)
     request.steps = std::min(request.steps, kTracedSteps);
     request.warm_up = 1;
     request.per_step = false;
+    request.resident = false;
     std::optional<Trace> trace;
     if (session.rank() == 0) trace.emplace(session.executor());
     static_cast<void>(bench(session, request));
@@ -80,6 +81,7 @@ int run_bench(const Options& options, Communicator& communicator) {
     plan::parse_name(options.program, request.program);
     request.steps = options.steps;
     request.per_step = options.per_step || !options.roofline.empty();
+    request.resident = options.resident;
     request.allocations = allocation_count;
     const BenchResult result = bench(*session, request);
     if (session->agreement().stopped()) return int(Exit::interrupted);

@@ -52,6 +52,7 @@ struct Options {
     bool check_numbers = false;
     bool per_step = false;
     bool synthetic_data = false;
+    bool resident = false;
     bool dry_run = false;
     int ranks = 0;                                      ///< train, bench; 0: not given
     int max_restarts = 0;                               ///< train

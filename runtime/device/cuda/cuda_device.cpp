@@ -179,17 +179,12 @@ class CudaProgram final : public DeviceProgram {
     std::byte* output(std::size_t i) override { return host_.data() + places_[i]; }
 
     void run() override {
-        put([this] {
-            if (!ran_) {
-                steps_();
-                ran_ = true;
-                return;
-            }
-            if (!graph_) graph_ = captured();
-            api_.launch(graph_.get(), streams_.compute.get());
-        });
+        put(true, [this] { put_steps(); });
     }
-    void run(const std::function<void()>& steps) override { put(steps); }
+    void run(const std::function<void()>& steps) override { put(true, steps); }
+    void run_again() override {
+        put(false, [this] { put_steps(); });
+    }
 
     void wait() override {
         guarded([&] {
@@ -207,12 +202,24 @@ class CudaProgram final : public DeviceProgram {
         Owned<Event> done;
     };
 
-    void put(const std::function<void()>& steps) {
+    /// One by one at first, then as a graph.
+    void put_steps() {
+        if (!ran_) {
+            steps_();
+            ran_ = true;
+            return;
+        }
+        if (!graph_) graph_ = captured();
+        api_.launch(graph_.get(), streams_.compute.get());
+    }
+
+    void put(bool with_inputs, const std::function<void()>& steps) {
+        const bool copies_inputs = with_inputs && !inputs_.empty();
         if (under_way_ == kRunsAhead)
             throw RunError(Exit::internal, "more runs of a program are under way than may be");
         guarded([&] {
             const Stream compute = streams_.compute.get(), copies = streams_.copies.get();
-            if (!inputs_.empty()) {
+            if (copies_inputs) {
                 api_.wait(copies, streams_.taken.get());
                 for (std::size_t i = 0; i < inputs_.size(); ++i)
                     api_.copy_to_device(inputs_[i].ahead, mirrors_[i], inputs_[i].bytes, copies);
@@ -231,7 +238,7 @@ class CudaProgram final : public DeviceProgram {
             ++next_;
             ++under_way_;
             // The mirror may be written again.
-            if (!inputs_.empty()) api_.synchronize(streams_.arrived.get());
+            if (copies_inputs) api_.synchronize(streams_.arrived.get());
         });
     }
 

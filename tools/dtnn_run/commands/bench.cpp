@@ -29,6 +29,9 @@ std::function<int()> declare_bench(OptionList& list) {
     list.text("--trace", options->trace,
               "Writes the times of some more steps to this file, for Perfetto and Chrome",
               {.value = "FILE"});
+    list.flag(
+        "--resident", options->resident,
+        "Measured steps are over one batch, which the device has already: no reading of data");
     list.flag("--synthetic-data", options->synthetic_data,
               "Made-up samples instead of the dataset");
     return [options, &list] {
