@@ -9,8 +9,10 @@ if(DTNN_CUDA AND NOT DTNN_SANITIZE AND NOT DTNN_FUZZ)
     if(DTNN_NVCC)
         set(CMAKE_CUDA_COMPILER ${DTNN_NVCC})
         set(CMAKE_CUDA_HOST_COMPILER ${CMAKE_CXX_COMPILER})
-        # Machine code for A100 and H100, and what later ones make theirs of.
-        set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
+        # Machine code for A100 and H100, and what later ones make theirs of, unless others are asked for.
+        if(NOT CMAKE_CUDA_ARCHITECTURES)
+            set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
+        endif()
         include(CheckLanguage)
         check_language(CUDA)
         if(CMAKE_CUDA_COMPILER)

@@ -33,9 +33,15 @@ DTNN_DEVICE inline float float_of(std::uint32_t bits) {
 }
 
 DTNN_DEVICE inline std::uint16_t bfloat16_bits(float value) {
+#if defined(__CUDA_ARCH__)
+    std::uint16_t rounded;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(rounded) : "f"(value));
+    return rounded;
+#else
     const std::uint32_t bits = bits_of(value);
     if ((bits & 0x7FFFFFFFU) > 0x7F800000U) return std::uint16_t(bits >> 16 | 0x40U);
     return std::uint16_t((bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16);
+#endif
 }
 
 DTNN_DEVICE inline std::uint16_t float16_bits(float value) {

@@ -6,6 +6,7 @@
 #include "kernels/arguments/elementwise.hpp"
 #include "kernels/catalogue/predicates.hpp"
 #include "kernels/cuda/chunks.hpp"
+#include "kernels/cuda/conv_columns.hpp"
 #include "kernels/cuda/conv_scratch.hpp"
 #include "kernels/cuda/expression_stack.hpp"
 #include "kernels/layout.hpp"
@@ -33,6 +34,18 @@ std::int64_t device_conv_sums(const Problem& problem) {
     return cuda::conv_sums_bytes(sums, shape.out_pixels(), shape.filters);
 }
 
+namespace {
+
+/// Of the sums of products of 16 bits, where a library gives them as floats to a kernel of our own,
+/// which does with them what the library cannot.
+std::int64_t unrounded_bytes(const Problem& problem) {
+    if (!is_reduced(problem.dtype) || side_of(problem) == ProductSide::backward_weights) return 0;
+    const bool ends = problem.sources.size() > 2 || ends_in_relu(problem);
+    return ends ? cuda::whole_steps(problem.destinations[0].elements() * 4) : 0;
+}
+
+}  // namespace
+
 /// The engines of cuDNN that need more are not chosen. Those that add floats as floats work on
 /// images stored N,C,H,W, so there is room for a copy of every operand and a little more, within
 /// bounds. Behind it our own sums (kernels/cuda/conv_scratch.hpp).
@@ -42,14 +55,20 @@ std::int64_t cudnn_workspace(const Problem& problem) {
     for (const TensorType* tensor :
          {&problem.sources[0], &problem.sources[1], &problem.destinations[0]})
         copies += tensor->bytes();
-    // Gradients of weights may come in 16 bits, and be widened by a kernel of our own.
-    if (is_reduced(problem.dtype)) copies += problem.destinations[0].bytes();
-    return cuda::whole_steps(std::min(copies, kMost)) + device_conv_sums(problem);
+    copies += unrounded_bytes(problem);
+    const ConvShape shape = product_shape(problem);
+    if (cuda::is_pointwise(shape)) copies += cuda::kCublasRoom;
+    const std::size_t value = std::size_t(size_of(problem.dtype));
+    if (side_of(problem) == ProductSide::backward_weights)
+        if (const auto columns = cuda::column_room(shape, value, kMost); columns.rows > 0)
+            copies += columns.bytes + cuda::kCublasRoom;
+    return cuda::library_bytes(std::min(copies, kMost)) + device_conv_sums(problem);
 }
 
-/// NVIDIA advises 32 MiB for cuBLAS on its newest devices. Our own sums lie behind them.
+/// Our own sums lie behind what cuBLAS may use.
 std::int64_t cublas_workspace(const Problem& problem) {
-    return (std::int64_t{32} << 20) + device_conv_sums(problem);
+    return cuda::library_bytes(cuda::kCublasRoom + unrounded_bytes(problem)) +
+           device_conv_sums(problem);
 }
 
 /// A thread keeps the stack of an expression in registers, or in memory of its own.
@@ -92,7 +111,7 @@ std::int64_t device_batch_norm(const Problem& problem) {
     const std::int64_t channels = problem.sources[0].dims[axis_of(problem).first];
     if (channels == 0) return 0;
     const std::int64_t pixels = problem.sources[0].elements() / channels;
-    return (2 * channels + cuda::column_sums_of(2, 1, pixels, channels)) * 8;
+    return (cuda::kBatchNormNumbers * channels + cuda::column_sums_of(2, 1, pixels, channels)) * 8;
 }
 
 namespace {

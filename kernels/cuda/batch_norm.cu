@@ -7,56 +7,97 @@
 namespace dtnn::kernels::cuda {
 namespace {
 
-/// y of one element: its distance from the mean by the channel's scale.
-template <class T>
-struct NormalisedByChannel {
-    const T *src, *residual;
-    const Wide<T>* beta;
-    const double *mean, *scale;
-    DenseChannels shape;
+/// y = (x - mean) * scale + shift
+template <class Number, int W>
+struct NormalisedChannels {
+    Number mean[W], scale[W], shift[W];
+};
 
-    DTNN_DEVICE double at(std::int64_t i) const {
-        const std::int64_t c = shape.channel_of(i);
-        const double y = (double(src[i]) - mean[c]) * scale[c] + double(beta[c]);
-        return residual != nullptr ? y + double(residual[i]) : y;
+template <class T, int W>
+struct SourceTerms {
+    Pack<T, W> src, residual;
+};
+
+/// dst of packs (packs.hpp), and which of its elements are positive where that is wanted.
+template <class T, int W>
+struct Normalised {
+    using Number = Wide<T>;
+    const T *src, *residual;
+    const Number* beta;
+    const double *mean, *scale;
+    bool relu;
+    T* dst;
+    std::uint8_t* mask;
+
+    DTNN_DEVICE NormalisedChannels<Number, W> constants(std::int64_t c) const {
+        NormalisedChannels<Number, W> channels;
+        for (int w = 0; w < W; ++w) {
+            const double lost = lost_of<Number>(mean[c + w]);
+            channels.mean[w] = Number(mean[c + w]);
+            channels.scale[w] = Number(scale[c + w]);
+            channels.shift[w] = Number(double(beta[c + w]) - lost * scale[c + w]);
+        }
+        return channels;
+    }
+    DTNN_DEVICE SourceTerms<T, W> load(std::int64_t place) const {
+        SourceTerms<T, W> terms;
+        terms.src = pack_at<T, W>(src + place);
+        if (residual != nullptr) terms.residual = pack_at<T, W>(residual + place);
+        return terms;
+    }
+    /// The elements, and which of them are positive.
+    DTNN_DEVICE int result(const NormalisedChannels<Number, W>& channels,
+                           const SourceTerms<T, W>& terms, Pack<T, W>& of) const {
+        int positive = 0;
+        for (int w = 0; w < W; ++w) {
+            const Number distance = Number(terms.src.of[w]) - channels.mean[w];
+            Number y = distance * channels.scale[w] + channels.shift[w];
+            if (residual != nullptr) y += Number(terms.residual.of[w]);
+            positive |= T(y) > T(0) ? 1 << w : 0;
+            of.of[w] = relu && y <= 0 ? T(0) : T(y);
+        }
+        return positive;
+    }
+    DTNN_DEVICE void work(const NormalisedChannels<Number, W>& channels, std::int64_t place,
+                          const SourceTerms<T, W>& terms) const {
+        Pack<T, W> pack;
+        const int positive = result(channels, terms, pack);
+        store(pack, dst + place);
+        if (mask != nullptr) mask[place / 8] = std::uint8_t(positive);
     }
 };
 
+/// Where 8 elements, which share a byte of the mask, have no common row.
 template <class T>
-void write_normalised(const Launch& launch, const NormalisedByChannel<T>& of, std::int64_t count,
-                      bool relu, T* dst) {
-    launch.each(count, [=] DTNN_DEVICE(std::int64_t i) {
-        const double y = of.at(i);
-        dst[i] = relu && y <= 0 ? T(0) : T(y);
+void write_normalised_and_mask(const Launch& launch, const Normalised<T, 1>& y, std::int64_t count,
+                               const DenseChannels& shape) {
+    launch.each((count + 7) / 8, [=] DTNN_DEVICE(std::int64_t byte) {
+        int positive = 0;
+        for (int bit = 0; bit < 8 && 8 * byte + bit < count; ++bit) {
+            const std::int64_t i = 8 * byte + bit;
+            Pack<T, 1> pack;
+            positive |= y.result(y.constants(shape.channel_of(i)), y.load(i), pack) << bit;
+            store(pack, y.dst + i);
+        }
+        y.mask[byte] = std::uint8_t(positive);
     });
 }
 
-struct SharedSigns {
-    bool positive[kThreads];
-};
-
-/// The same, and which elements are positive.
-template <class T>
-void write_normalised_and_mask(const Launch& launch, const NormalisedByChannel<T>& of,
-                               std::int64_t count, bool relu, T* dst, std::uint8_t* mask) {
-    launch.groups<SharedSigns>(
-        (count + kThreads - 1) / kThreads,
-        [=] DTNN_DEVICE(std::int64_t group, int thread, SharedSigns& shared) {
-            const std::int64_t i = group * kThreads + thread;
-            shared.positive[thread] = false;
-            if (i >= count) return;
-            const double y = of.at(i);
-            shared.positive[thread] = T(y) > T(0);
-            dst[i] = relu && y <= 0 ? T(0) : T(y);
-        },
-        [=] DTNN_DEVICE(std::int64_t group, int thread, SharedSigns& shared) {
-            const std::int64_t byte = group * (kThreads / 8) + thread;
-            if (thread >= kThreads / 8 || byte >= (count + 7) / 8) return;
-            int bits = 0;
-            for (int bit = 0; bit < 8; ++bit)
-                bits |= shared.positive[8 * thread + bit] ? 1 << bit : 0;
-            mask[byte] = std::uint8_t(bits);
-        });
+/// Of training, or of inference, whose arguments have no mask.
+template <class T, class Arguments>
+void write_normalised(const Launch& launch, const Arguments& a, const double* mean,
+                      const double* scale, std::uint8_t* mask) {
+    const DenseChannels shape(a.src_layout);
+    const std::int64_t pixels = a.src_layout.pixels();
+    with_pack_width(shape, [&](auto width) {
+        constexpr int W = decltype(width)::value;
+        const Normalised<T, W> y{a.src, a.residual, a.beta, mean, scale, a.relu, a.dst, mask};
+        if constexpr (W == 1) {
+            if (mask != nullptr)
+                return write_normalised_and_mask(launch, y, pixels * shape.channels(), shape);
+        }
+        each_pack<W>(launch, pixels, shape, y);
+    });
 }
 
 /// The statistics that a channel's moments become.
@@ -105,26 +146,49 @@ void moments_of_statistics(const BatchNormTrainingArguments<T>& a, const Channel
     });
 }
 
-/// By distances from the channel's first number. It is at most sqrt(count) deviations away from the
-/// mean, so that double loses little where squares cancel.
-template <class T>
-void moments_of_source(const BatchNormTrainingArguments<T>& a, const ChannelMoments<T>& moments,
-                       Sums<2>* of_chunks, const Launch& launch) {
-    const T* const src = a.src;
-    const std::int64_t channels = a.src_layout.channels, pixels = a.src_layout.pixels();
+template <class Number, int W>
+struct Origins {
+    Number of[W];
+};
+
+/// Distances from the channel's first number, and their squares. It is at most sqrt(count)
+/// deviations away from the mean, so that double loses little where squares cancel.
+template <class T, int W>
+struct Distances {
+    using Number = Wide<T>;
+    const T* src;
+    DenseChannels shape;
+
+    DTNN_DEVICE double origin(std::int64_t c) const { return double(src[shape.place(0, c)]); }
+    DTNN_DEVICE Origins<Number, W> constants(std::int64_t c) const {
+        Origins<Number, W> origins;
+        for (int w = 0; w < W; ++w)
+            origins.of[w] = Number(origin(c + w));
+        return origins;
+    }
+    DTNN_DEVICE Pack<T, W> load(std::int64_t place) const { return pack_at<T, W>(src + place); }
+    DTNN_DEVICE void add(const Origins<Number, W>& origins, const Pack<T, W>& pack,
+                         Number (&sums)[2][W]) const {
+        for (int w = 0; w < W; ++w) {
+            const Number distance = Number(pack.of[w]) - origins.of[w];
+            sums[0][w] += distance;
+            sums[1][w] += distance * distance;
+        }
+    }
+};
+
+template <int W, class T>
+void moments_of_packs(const BatchNormTrainingArguments<T>& a, const ChannelMoments<T>& moments,
+                      Sums<2>* of_chunks, const Launch& launch) {
     const DenseChannels shape(a.src_layout);
-    reduce_columns<2>(
-        launch, 1, pixels, channels, of_chunks,
-        [=] DTNN_DEVICE(std::int64_t, std::int64_t pixel, std::int64_t c) {
-            const double distance =
-                double(src[shape.place(pixel, c)]) - double(src[shape.place(0, c)]);
-            return Sums<2>{{distance, distance * distance}};
-        },
-        [=] DTNN_DEVICE(std::int64_t, std::int64_t c, const Sums<2>& sums) {
-            const auto count = double(pixels);
-            moments.write(c, double(src[shape.place(0, c)]) + sums.of[0] / count,
-                          variance_of(sums.of[0], sums.of[1], count));
-        });
+    const Distances<T, W> distances{a.src, shape};
+    const std::int64_t pixels = a.src_layout.pixels();
+    reduce_packs<2, W, Wide<T>>(launch, pixels, shape, of_chunks, distances,
+                                [=] DTNN_DEVICE(std::int64_t, std::int64_t c, const Sums<2>& sums) {
+                                    const auto count = double(pixels);
+                                    moments.write(c, distances.origin(c) + sums.of[0] / count,
+                                                  variance_of(sums.of[0], sums.of[1], count));
+                                });
 }
 
 }  // namespace
@@ -145,16 +209,12 @@ DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_training_columns, BatchNormTrainingArgumen
     if (a.statistics != nullptr) {
         moments_of_statistics(a, moments, launch);
     } else {
-        moments_of_source(a, moments, reinterpret_cast<Sums<2>*>(scale + 2 * channels), launch);
+        auto* const of_chunks = reinterpret_cast<Sums<2>*>(scale + kBatchNormNumbers * channels);
+        with_pack_width(DenseChannels(a.src_layout), [&](auto width) {
+            moments_of_packs<decltype(width)::value>(a, moments, of_chunks, launch);
+        });
     }
-    const NormalisedByChannel<T> of{a.src,  a.residual, a.beta,
-                                    a.mean, scale,      DenseChannels(a.src_layout)};
-    const std::int64_t count = channels * a.src_layout.pixels();
-    if (a.mask != nullptr) {
-        write_normalised_and_mask(launch, of, count, a.relu, a.dst, a.mask);
-    } else {
-        write_normalised(launch, of, count, a.relu, a.dst);
-    }
+    write_normalised<T>(launch, a, a.mean, scale, a.mask);
 }
 
 DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_inference_columns, BatchNormInferenceArguments) {
@@ -165,24 +225,25 @@ DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_inference_columns, BatchNormInferenceArgum
         mean[c] = double(a.running_mean[c]);
         scale[c] = double(a.gamma[c]) / std::sqrt(double(a.running_variance[c]) + a.epsilon);
     });
-    const NormalisedByChannel<T> of{a.src, a.residual, a.beta,
-                                    mean,  scale,      DenseChannels(a.src_layout)};
-    write_normalised(launch, of, channels * a.src_layout.pixels(), a.relu, a.dst);
+    write_normalised<T>(launch, a, mean, scale, nullptr);
 }
 
 DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_backward_columns, BatchNormBackwardArguments) {
-    const PassedGradient<T> gradient(a);
-    const std::int64_t channels = gradient.shape.channels(), pixels = a.src_layout.pixels();
-    auto* const means = reinterpret_cast<Sums<2>*>(a.workspace);
+    using Channel = GradientChannel<Wide<T>>;
+    const std::int64_t channels = a.src_layout.channels, pixels = a.src_layout.pixels();
+    const BatchNormGradient<T> terms = a;
+    auto* const of_channels = reinterpret_cast<Channel*>(a.workspace);
     Wide<T>*const diff_gamma = a.diff_gamma, *const diff_beta = a.diff_beta;
-    sum_gradients(
-        launch, gradient, pixels, means + channels,
-        [=] DTNN_DEVICE(std::int64_t, std::int64_t c, const Sums<2>& sums) {
-            diff_beta[c] = Wide<T>(sums.of[0]);
-            diff_gamma[c] = Wide<T>(sums.of[1]);
-            means[c] = Sums<2>{{sums.of[0] / double(pixels), sums.of[1] / double(pixels)}};
-        });
-    write_gradients(launch, gradient, pixels, means, a.diff_src, a.diff_residual);
+    sum_gradients<T>(launch, terms,
+                     reinterpret_cast<Sums<2>*>(reinterpret_cast<double*>(a.workspace) +
+                                                kBatchNormNumbers * channels),
+                     [=] DTNN_DEVICE(std::int64_t, std::int64_t c, const Sums<2>& sums) {
+                         diff_beta[c] = Wide<T>(sums.of[0]);
+                         diff_gamma[c] = Wide<T>(sums.of[1]);
+                         of_channels[c] = Channel::of(terms, c, sums.of[0] / double(pixels),
+                                                      sums.of[1] / double(pixels));
+                     });
+    write_gradients<T>(launch, terms, of_channels, a.diff_src, a.diff_residual);
 }
 
 DTNN_CUDA_KERNEL(fold_batch_norm_each, FoldBatchNormArguments) {

@@ -52,27 +52,29 @@ DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_sums_columns, BatchNormSumsArguments) {
 }
 
 DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_backward_sums_columns, BatchNormBackwardSumsArguments) {
-    const PassedGradient<T> gradient(a);
-    const std::int64_t pixels = a.src_layout.pixels();
-    const SumsOfRank<T> result{a.batch_weight, a.sums, gradient.shape.channels(), pixels};
-    sum_gradients(launch, gradient, pixels, reinterpret_cast<Sums<2>*>(a.workspace),
-                  [=] DTNN_DEVICE(std::int64_t, std::int64_t c, const Sums<2>& sums) {
-                      a.diff_beta[c] = Wide<T>(sums.of[0]);
-                      a.diff_gamma[c] = Wide<T>(sums.of[1]);
-                      result.write(c, sums.of[0], sums.of[1]);
-                  });
+    const SumsOfRank<T> result{a.batch_weight, a.sums, a.src_layout.channels,
+                               a.src_layout.pixels()};
+    sum_gradients<T>(launch, a, reinterpret_cast<Sums<2>*>(a.workspace),
+                     [=] DTNN_DEVICE(std::int64_t, std::int64_t c, const Sums<2>& sums) {
+                         a.diff_beta[c] = Wide<T>(sums.of[0]);
+                         a.diff_gamma[c] = Wide<T>(sums.of[1]);
+                         result.write(c, sums.of[0], sums.of[1]);
+                     });
 }
 
 DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_backward_apply_each, BatchNormBackwardApplyArguments) {
-    const PassedGradient<T> gradient(a);
-    const std::int64_t channels = gradient.shape.channels();
-    auto* const means = reinterpret_cast<Sums<2>*>(a.workspace);
+    using Channel = GradientChannel<Wide<T>>;
+    const std::int64_t channels = a.src_layout.channels;
+    const BatchNormGradient<T> terms = a;
+    const Wide<T>* const batch_weight = a.batch_weight;
+    const double* const sums = a.sums;
+    auto* const of_channels = reinterpret_cast<Channel*>(a.workspace);
     launch.each(channels, [=] DTNN_DEVICE(std::int64_t c) {
-        const bool idle = !(*a.batch_weight > 0);
-        const double divisor = idle ? INFINITY : a.sums[2 * channels];
-        means[c] = Sums<2>{{a.sums[c] / divisor, a.sums[channels + c] / divisor}};
+        const bool idle = !(*batch_weight > 0);
+        const double divisor = idle ? INFINITY : sums[2 * channels];
+        of_channels[c] = Channel::of(terms, c, sums[c] / divisor, sums[channels + c] / divisor);
     });
-    write_gradients(launch, gradient, a.src_layout.pixels(), means, a.diff_src, a.diff_residual);
+    write_gradients<T>(launch, terms, of_channels, a.diff_src, a.diff_residual);
 }
 
 }  // namespace dtnn::kernels::cuda

@@ -12,9 +12,12 @@ constexpr std::int64_t sum_chunks_of(std::int64_t count) {
     return (count + kSumChunk - 1) / kSumChunk;
 }
 
+/// Neighbouring columns that a thread may have together (packs.hpp).
+inline constexpr int kChannelPack = 8;
+
 /// How sums by column are cut, over the rows of each of `sets` matrices [rows, columns]. A group of
-/// threads has up to kColumnLanes neighbouring columns of one chunk of rows. The cut follows from
-/// the shape alone.
+/// threads has up to kColumnLanes neighbouring columns, or packs of them, of one chunk of rows. The
+/// cut follows from the shape alone.
 struct ColumnCut {
     std::int64_t sets, rows, columns;
     std::int64_t width;  ///< columns of a group: a power of two
@@ -37,7 +40,9 @@ constexpr std::int64_t lanes_for(std::int64_t count, std::int64_t most) {
 }
 
 constexpr ColumnCut cut_columns(std::int64_t sets, std::int64_t rows, std::int64_t columns) {
-    ColumnCut cut{sets, rows, columns, lanes_for(columns, kColumnLanes), 1, 1};
+    const std::int64_t most_columns =
+        columns % kChannelPack == 0 ? kColumnLanes * kChannelPack : kColumnLanes;
+    ColumnCut cut{sets, rows, columns, lanes_for(columns, most_columns), 1, 1};
     const std::int64_t alike = sets * cut.blocks();
     const std::int64_t most = alike < kColumnGroups ? kColumnGroups / (alike > 0 ? alike : 1) : 1;
     const std::int64_t wanted = sum_chunks_of(rows * cut.width);
@@ -50,6 +55,9 @@ constexpr ColumnCut cut_columns(std::int64_t sets, std::int64_t rows, std::int64
     cut.chunks = (rows + cut.chunk - 1) / cut.chunk;
     return cut;
 }
+
+/// Doubles of every channel that batch norm has before the sums of its chunks.
+inline constexpr std::int64_t kBatchNormNumbers = 6;
 
 /// Numbers of the chunks' sums where there are `sums` of every column.
 constexpr std::int64_t column_sums_of(std::int64_t sums, std::int64_t sets, std::int64_t rows,

@@ -34,7 +34,8 @@ RowLabels<T> row_labels(const LabelledRows<T>& a) {
 
 /// finish(Sums<N>) of what `of_row` has for each row; sums of their chunks lie behind it.
 template <int N, class Finish>
-void add_rows(const Launch& launch, std::int64_t rows, Sums<N>* of_row, const Finish& finish) {
+static void add_rows(const Launch& launch, std::int64_t rows, Sums<N>* of_row,
+                     const Finish& finish) {
     reduce_all<N>(
         launch, rows, of_row + rows, [=] DTNN_DEVICE(std::int64_t row) { return of_row[row]; },
         finish);

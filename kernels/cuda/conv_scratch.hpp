@@ -1,6 +1,8 @@
 #pragma once
 /// How convolutions and dense products for devices divide their workspace: for those who book it,
-/// and for the kernels. What a library may use comes first, then the sums of chunks (chunks.hpp).
+/// and for the kernels. What a library may use comes first, where its own alignment begins
+/// (cuBLASLt refuses a workspace that is not aligned to 256 bytes), then the sums of chunks
+/// (chunks.hpp).
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +12,7 @@
 
 namespace dtnn::kernels::cuda {
 
-inline constexpr std::int64_t kScratchStep = 256;  ///< bytes; either part begins at a multiple
+inline constexpr std::int64_t kScratchStep = 256;  ///< bytes
 
 constexpr std::int64_t whole_steps(std::int64_t bytes) {
     return (bytes + kScratchStep - 1) / kScratchStep * kScratchStep;
@@ -26,11 +28,23 @@ struct ConvScratch {
     Workspace library, sums;
 };
 
-/// `all` has at least the bytes of the sums, which are a multiple of kScratchStep.
+/// The bytes that are booked so that a library has as many as these.
+constexpr std::int64_t library_bytes(std::int64_t bytes) {
+    return whole_steps(bytes) + kScratchStep;
+}
+
+/// The first part that begins at a multiple of kScratchStep, of a multiple of it.
+inline Workspace aligned(Workspace room) {
+    const auto past = std::size_t(reinterpret_cast<std::uintptr_t>(room.data()) % kScratchStep);
+    const std::size_t skipped = past == 0 ? 0 : kScratchStep - past;
+    if (room.size() <= skipped) return room.first(0);
+    return room.subspan(skipped, (room.size() - skipped) / kScratchStep * kScratchStep);
+}
+
+/// `all` has at least the bytes of the sums, and begins and ends at a multiple of 64 bytes.
 inline ConvScratch divide(Workspace all, std::int64_t sums_bytes) {
-    const auto sums = std::size_t(sums_bytes);
-    const std::size_t library = (all.size() - sums) / kScratchStep * kScratchStep;
-    return {all.first(library), all.subspan(library, sums)};
+    const std::size_t library = all.size() - std::size_t(sums_bytes);
+    return {aligned(all.first(library)), all.subspan(library)};
 }
 
 }  // namespace dtnn::kernels::cuda

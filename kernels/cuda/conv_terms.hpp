@@ -4,7 +4,7 @@
 
 #include "kernels/cuda/conv_scratch.hpp"
 #include "kernels/cuda/image.hpp"
-#include "kernels/cuda/reduce.hpp"
+#include "kernels/cuda/packs.hpp"
 
 namespace dtnn::kernels::cuda {
 
@@ -61,16 +61,30 @@ Epilogue<T> epilogue_of(const Conv2dBackwardDataArguments<T>& a) {
     return {a.bias, nullptr, a.mask, a.relu};
 }
 
-/// data = epilogue(data)
-template <class T>
-void apply_epilogue(const Launch& launch, const Epilogue<T>& epilogue, T* data,
-                    const ImageLayout& layout) {
+/// data = epilogue(sums), which may be data.
+template <class T, class Sum>
+static void apply_epilogue(const Launch& launch, const Epilogue<T>& epilogue, const Sum* sums,
+                           T* data, const ImageLayout& layout) {
     each_element(launch, layout,
                  [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
                      const std::int64_t cell = layout.at(n, c, h, w);
-                     data[cell] = epilogue(double(data[cell]), c, cell);
+                     data[cell] = epilogue(double(sums[cell]), c, cell);
                  });
 }
+
+/// The place of `cells` sums of products of 16 bits in a library's workspace, as floats: they are
+/// rounded once, behind the epilogue. The rest is the library's.
+struct Unrounded {
+    float* sums;
+    Workspace rest;
+
+    Unrounded(Workspace library, std::int64_t cells) : sums(nullptr), rest(library) {
+        const auto bytes = std::size_t(whole_steps(cells * std::int64_t(sizeof(float))));
+        if (bytes > library.size()) return;
+        sums = reinterpret_cast<float*>(library.data());
+        rest = library.subspan(bytes);
+    }
+};
 
 /// How many sums of every filter the arguments ask for.
 template <class T>
@@ -92,58 +106,92 @@ ConvScratch scratch_of(const Arguments& a) {
                   conv_sums_bytes(sums_by_filter(a), a.shape.out_pixels(), a.shape.filters));
 }
 
-/// finish(filter, Sums<N>) of the sums over the pixels of the result of term(filter, cell), by way
-/// of the sums of chunks, which the end of the workspace holds. N is sums_by_filter.
-template <int N, class Arguments, class Term, class Finish>
-void sum_by_filter(const Arguments& a, const Launch& launch, const Term& term,
-                   const Finish& finish) {
+/// Distances of W neighbouring filters' numbers from an origin, and their squares where N is 2.
+template <class T, int N, int W>
+struct DistancesByFilter {
+    using Number = Wide<T>;
+    const T* data;
+    const Number* origins;  ///< null: 0
+
+    struct Filters {
+        Number origin[W];
+    };
+    DTNN_DEVICE double origin(std::int64_t f) const {
+        return origins != nullptr ? double(origins[f]) : 0.0;
+    }
+    DTNN_DEVICE Filters constants(std::int64_t f) const {
+        Filters filters;
+        for (int w = 0; w < W; ++w)
+            filters.origin[w] = Number(origin(f + w));
+        return filters;
+    }
+    DTNN_DEVICE Pack<T, W> load(std::int64_t place) const { return pack_at<T, W>(data + place); }
+    DTNN_DEVICE void add(const Filters& filters, const Pack<T, W>& pack,
+                         Number (&sums)[N][W]) const {
+        for (int w = 0; w < W; ++w) {
+            const Number distance = Number(pack.of[w]) - filters.origin[w];
+            sums[0][w] += distance;
+            if constexpr (N == 2) sums[1][w] += distance * distance;
+        }
+    }
+};
+
+/// finish(filter, Sums<N>) of the sums over the pixels of the result of such distances, by way of
+/// the sums of chunks, which the end of the workspace holds. N is sums_by_filter.
+template <int N, class T, class Arguments, class Finish>
+static void sum_by_filter(const Arguments& a, const Launch& launch, const T* data,
+                          const Wide<T>* origins, const Finish& finish) {
     const ImageLayout result = result_of(a);
+    auto* const of_chunks = reinterpret_cast<Sums<N>*>(scratch_of(a).sums.data());
+    const auto finish_filter = [=] DTNN_DEVICE(std::int64_t, std::int64_t f, const Sums<N>& all) {
+        finish(f, all);
+    };
+    if (is_packed(result) && has_no_gaps(result)) {
+        reduce_packs<N, kChannelPack, Wide<T>>(
+            launch, result.pixels(), DenseChannels(result), of_chunks,
+            DistancesByFilter<T, N, kChannelPack>{data, origins}, finish_filter);
+        return;
+    }
+    const DistancesByFilter<T, N, 1> distances{data, origins};
     const Divider height(result.height), width(result.width);
-    const Workspace sums = scratch_of(a).sums;
     reduce_columns<N>(
-        launch, 1, result.pixels(), result.channels, reinterpret_cast<Sums<N>*>(sums.data()),
+        launch, 1, result.pixels(), result.channels, of_chunks,
         [=] DTNN_DEVICE(std::int64_t, std::int64_t pixel, std::int64_t f) {
             const std::int64_t row = width.quotient(pixel), n = height.quotient(row);
-            return term(f, result.at(n, f, row - n * height.by(), pixel - row * width.by()));
+            const std::int64_t cell =
+                result.at(n, f, row - n * height.by(), pixel - row * width.by());
+            const double distance = double(data[cell]) - distances.origin(f);
+            Sums<N> sums = {};
+            sums.of[0] = distance;
+            if constexpr (N == 2) sums.of[1] = distance * distance;
+            return sums;
         },
-        [=] DTNN_DEVICE(std::int64_t, std::int64_t f, const Sums<N>& all) { finish(f, all); });
+        finish_filter);
 }
 
 /// The statistics of what stands in dst (kernels/arguments/conv2d.hpp).
 template <class T>
-void sum_statistics(const Conv2dArguments<T>& a, const Launch& launch) {
+static void sum_statistics(const Conv2dArguments<T>& a, const Launch& launch) {
     if (!a.statistics) return;
-    const T* const dst = a.dst;
     const Wide<T>* const bias = a.bias;
     double* const statistics = a.statistics;
     const std::int64_t filters = a.shape.filters;
-    const auto origin = [=] DTNN_DEVICE(std::int64_t f) { return bias ? double(bias[f]) : 0.0; };
-    sum_by_filter<2>(
-        a, launch,
-        [=] DTNN_DEVICE(std::int64_t f, std::int64_t cell) {
-            const double distance = double(dst[cell]) - origin(f);
-            return Sums<2>{{distance, distance * distance}};
-        },
-        [=] DTNN_DEVICE(std::int64_t f, const Sums<2>& sums) {
-            statistics[f] = sums.of[0];
-            statistics[filters + f] = sums.of[1];
-            statistics[2 * filters + f] = origin(f);
-        });
+    sum_by_filter<2>(a, launch, static_cast<const T*>(a.dst), bias,
+                     [=] DTNN_DEVICE(std::int64_t f, const Sums<2>& sums) {
+                         statistics[f] = sums.of[0];
+                         statistics[filters + f] = sums.of[1];
+                         statistics[2 * filters + f] = bias ? double(bias[f]) : 0.0;
+                     });
 }
 
 template <class T>
-void sum_bias_gradient(const Conv2dBackwardWeightsArguments<T>& a, const Launch& launch) {
+static void sum_bias_gradient(const Conv2dBackwardWeightsArguments<T>& a, const Launch& launch) {
     if (!a.diff_bias) return;
-    const T* const diff_dst = a.diff_dst;
     Wide<T>* const diff_bias = a.diff_bias;
-    sum_by_filter<1>(
-        a, launch,
-        [=] DTNN_DEVICE(std::int64_t, std::int64_t cell) {
-            return Sums<1>{{double(diff_dst[cell])}};
-        },
-        [=] DTNN_DEVICE(std::int64_t f, const Sums<1>& sums) {
-            diff_bias[f] = Wide<T>(sums.of[0]);
-        });
+    sum_by_filter<1>(a, launch, a.diff_dst, static_cast<const Wide<T>*>(nullptr),
+                     [=] DTNN_DEVICE(std::int64_t f, const Sums<1>& sums) {
+                         diff_bias[f] = Wide<T>(sums.of[0]);
+                     });
 }
 
 }  // namespace dtnn::kernels::cuda

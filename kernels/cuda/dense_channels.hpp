@@ -14,6 +14,7 @@ class DenseChannels {
         : DenseChannels(image.channels, image.channels > 1 ? image.channel_stride : 1) {}
 
     DTNN_DEVICE std::int64_t channels() const { return channels_.by(); }
+    bool stored_last() const { return run_.by() == 1; }
     DTNN_DEVICE std::int64_t channel_of(std::int64_t i) const {
         return channels_.remainder(run_.by() == 1 ? i : run_.quotient(i));
     }

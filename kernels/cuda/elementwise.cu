@@ -5,7 +5,7 @@
 #include "kernels/arguments/elementwise_sums.hpp"
 #include "kernels/cuda/expression_stack.hpp"
 #include "kernels/cuda/kernel.hpp"
-#include "kernels/cuda/reduce.hpp"
+#include "kernels/cuda/packs.hpp"
 
 namespace dtnn::kernels::cuda {
 namespace {
@@ -59,11 +59,6 @@ Terms<T, kDepth> terms_of(const ElementwiseArguments<T>& a, const Launch& launch
 template <class T>
 inline constexpr int kTogether = 16 / int(sizeof(T));
 
-template <class T, int kWidth>
-struct alignas(sizeof(T) * kWidth) Pack {
-    T of[kWidth];
-};
-
 template <class T, int kDepth>
 template <int kWidth>
 DTNN_DEVICE void Terms<T, kDepth>::at(std::int64_t i, Number (&results)[kWidth]) const {
@@ -106,8 +101,39 @@ DTNN_DEVICE void Terms<T, kDepth>::at(std::int64_t i, Number (&results)[kWidth])
         results[n] = stack[0][n];
 }
 
+/// Whether the expression is the sum of its two sources, as gradients of a value that two read are.
+template <class T>
+bool is_sum(const ElementwiseArguments<T>& a) {
+    const std::vector<Instruction>& all = a.expression.instructions;
+    return all.size() == 3 && all[0].term == Term::input && !all[0].by_channel &&
+           all[1].term == Term::input && !all[1].by_channel && all[2].term == Term::add;
+}
+
+/// No expression is read.
+template <class T>
+void add(const ElementwiseArguments<T>& a, const Launch& launch) {
+    constexpr int kWidth = kTogether<T>;
+    const T* const first = a.sources[a.expression.instructions[0].index];
+    const T* const second = a.sources[a.expression.instructions[1].index];
+    T* const dst = a.dst;
+    const std::int64_t packs = a.count / kWidth;
+    launch.each(packs + a.count % kWidth, [=] DTNN_DEVICE(std::int64_t i) {
+        if (i >= packs) {
+            const std::int64_t rest = packs * kWidth + (i - packs);
+            dst[rest] = T(Wide<T>(first[rest]) + Wide<T>(second[rest]));
+            return;
+        }
+        auto sum = pack_at<T, kWidth>(first + i * kWidth);
+        const auto more = pack_at<T, kWidth>(second + i * kWidth);
+        for (int n = 0; n < kWidth; ++n)
+            sum.of[n] = T(Wide<T>(sum.of[n]) + Wide<T>(more.of[n]));
+        store(sum, dst + i * kWidth);
+    });
+}
+
 template <int kDepth, class T>
 void evaluate(const ElementwiseArguments<T>& a, const Launch& launch) {
+    if (is_sum(a)) return add(a, launch);
     constexpr int kWidth = kTogether<T>;
     const auto terms = terms_of<kDepth>(a, launch);
     T* const dst = a.dst;

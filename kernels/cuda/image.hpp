@@ -9,7 +9,7 @@ namespace dtnn::kernels::cuda {
 
 /// f(n, c, h, w) for all elements of an image.
 template <class F>
-void each_element(const Launch& launch, const ImageLayout& image, const F& f) {
+static void each_element(const Launch& launch, const ImageLayout& image, const F& f) {
     const std::int64_t count = image.pixels() * image.channels;
     const Divider channels(image.channels), height(image.height), width(image.width);
     launch.each(count, [=] DTNN_DEVICE(std::int64_t i) {

@@ -1,7 +1,7 @@
 #include "kernels/arguments/pool2d.hpp"
 #include "kernels/cuda/divider.hpp"
 #include "kernels/cuda/kernel.hpp"
-#include "kernels/cuda/reduce.hpp"
+#include "kernels/cuda/packs.hpp"
 #include "kernels/cuda/windows.hpp"
 
 namespace dtnn::kernels::cuda {
@@ -69,72 +69,147 @@ PoolAxis pool_columns(const Window2d& window, const ImageLayout& image) {
             Divider(window.dilation_w)};
 }
 
-template <class T>
+template <class V, int W>
+struct OfChannels {
+    V of[W];
+};
+
+template <int W, class T>
 void average_backward(const AvgPool2dBackwardArguments<T>& a, const Launch& launch) {
+    using Gradients = OfChannels<Wide<T>, W>;
     const ImageLayout from = a.diff_dst_layout, to = a.diff_src_layout;
     const PoolBackAxis rows{pool_rows(a.window, to), from.height};
     const PoolBackAxis columns{pool_columns(a.window, to), from.width};
-    over_windows<double>(
+    over_windows<W, Gradients>(
         launch, to, rows, columns,
-        [=] DTNN_DEVICE(double& sum, const WindowCell& at) {
+        [=] DTNN_DEVICE(Gradients & sums, const WindowCell& at) {
             if (rows.number(at.y, at.h) < 0 || columns.number(at.x, at.w) < 0) return;
             const std::int64_t cells =
                 a.divisor > 0 ? a.divisor
                               : rows.forward.inside(at.h) * columns.forward.inside(at.w);
-            sum += double(Wide<T>(a.diff_dst[from.at(at.n, at.c, at.h, at.w)]) / Wide<T>(cells));
+            const auto pack = pack_at<T, W>(a.diff_dst + from.at(at.n, at.c, at.h, at.w));
+            for (int w = 0; w < W; ++w)
+                sums.of[w] += Wide<T>(pack.of[w]) / Wide<T>(cells);
         },
-        [=] DTNN_DEVICE(double& sum, const double& more) { sum += more; },
+        [=] DTNN_DEVICE(Gradients & sums, const Gradients& more) {
+            for (int w = 0; w < W; ++w)
+                sums.of[w] += more.of[w];
+        },
         [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x,
-                        const double& sum) { a.diff_src[to.at(n, c, y, x)] = T(sum); });
+                        const Gradients& sums) {
+            Pack<T, W> pack;
+            for (int w = 0; w < W; ++w)
+                pack.of[w] = T(sums.of[w]);
+            store(pack, a.diff_src + to.at(n, c, y, x));
+        });
+}
+
+template <class T>
+void average_backward(const AvgPool2dBackwardArguments<T>& a, const Launch& launch) {
+    const PoolBackAxis rows{pool_rows(a.window, a.diff_src_layout), a.diff_dst_layout.height};
+    const PoolBackAxis columns{pool_columns(a.window, a.diff_src_layout), a.diff_dst_layout.width};
+    if (is_packed(a.diff_src_layout) && is_packed(a.diff_dst_layout) && !are_large(rows, columns)) {
+        average_backward<kChannelPack>(a, launch);
+    } else {
+        average_backward<1>(a, launch);
+    }
+}
+
+template <int W, class T>
+void take_largest(const MaxPool2dArguments<T>& a, const Launch& launch) {
+    using Best = OfChannels<Largest<T>, W>;
+    const ImageLayout from = a.src_layout, to = a.dst_layout, of_indices = a.indices_layout;
+    const PoolAxis rows = pool_rows(a.window, from), columns = pool_columns(a.window, from);
+    over_windows<W, Best>(
+        launch, to, rows, columns,
+        [=] DTNN_DEVICE(Best & best, const WindowCell& at) {
+            const auto pack = pack_at<T, W>(a.src + from.at(at.n, at.c, at.h, at.w));
+            for (int w = 0; w < W; ++w)
+                best.of[w].take(pack.of[w], int(at.i * columns.kernel + at.j + 1));
+        },
+        [=] DTNN_DEVICE(Best & best, const Best& other) {
+            for (int w = 0; w < W; ++w)
+                best.of[w].take(other.of[w].value, other.of[w].found);
+        },
+        [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x,
+                        const Best& best) {
+            Pack<T, W> values;
+            Pack<std::uint8_t, W> cells;
+            for (int w = 0; w < W; ++w) {
+                const Largest<T>& of = best.of[w];
+                values.of[w] = of.value;
+                cells.of[w] = of.found == 0 ? kNoCell : std::uint8_t(of.found - 1);
+            }
+            store(values, a.dst + to.at(n, c, y, x));
+            if (a.indices != nullptr) store(cells, a.indices + of_indices.at(n, c, y, x));
+        });
+}
+
+template <int W, class T>
+void max_backward(const MaxPool2dBackwardArguments<T>& a, const Launch& launch) {
+    using Gradients = OfChannels<Wide<T>, W>;
+    const ImageLayout from = a.diff_dst_layout, to = a.diff_src_layout;
+    const ImageLayout of_indices = a.indices_layout, of_y = a.y_layout;
+    const PoolBackAxis rows{pool_rows(a.window, to), from.height};
+    const PoolBackAxis columns{pool_columns(a.window, to), from.width};
+    over_windows<W, Gradients>(
+        launch, to, rows, columns,
+        [=] DTNN_DEVICE(Gradients & sums, const WindowCell& at) {
+            const std::int64_t i = rows.number(at.y, at.h), j = columns.number(at.x, at.w);
+            if (i < 0 || j < 0) return;
+            const std::int64_t cell = i * columns.forward.kernel + j;
+            const auto cells =
+                pack_at<std::uint8_t, W>(a.indices + of_indices.at(at.n, at.c, at.h, at.w));
+            const auto pack = pack_at<T, W>(a.diff_dst + from.at(at.n, at.c, at.h, at.w));
+            auto passes = pack;
+            if (a.y != nullptr) passes = pack_at<T, W>(a.y + of_y.at(at.n, at.c, at.h, at.w));
+            for (int w = 0; w < W; ++w)
+                if (cells.of[w] == cell && (a.y == nullptr || passes.of[w] > T(0)))
+                    sums.of[w] += Wide<T>(pack.of[w]);
+        },
+        [=] DTNN_DEVICE(Gradients & sums, const Gradients& more) {
+            for (int w = 0; w < W; ++w)
+                sums.of[w] += more.of[w];
+        },
+        [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w,
+                        const Gradients& sums) {
+            Pack<T, W> pack;
+            for (int k = 0; k < W; ++k)
+                pack.of[k] = T(sums.of[k]);
+            store(pack, a.diff_src + to.at(n, c, h, w));
+        });
 }
 
 }  // namespace
 
 DTNN_CUDA_KERNEL_OF_VALUES(max_pool2d_windows, MaxPool2dArguments) {
-    const ImageLayout from = a.src_layout, to = a.dst_layout, of_indices = a.indices_layout;
-    const PoolAxis rows = pool_rows(a.window, from), columns = pool_columns(a.window, from);
-    over_windows<Largest<T>>(
-        launch, to, rows, columns,
-        [=] DTNN_DEVICE(Largest<T> & best, const WindowCell& at) {
-            best.take(a.src[from.at(at.n, at.c, at.h, at.w)], at.i * columns.kernel + at.j + 1);
-        },
-        [=] DTNN_DEVICE(Largest<T> & best, const Largest<T>& other) {
-            best.take(other.value, other.found);
-        },
-        [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x,
-                        const Largest<T>& best) {
-            a.dst[to.at(n, c, y, x)] = best.value;
-            if (a.indices != nullptr)
-                a.indices[of_indices.at(n, c, y, x)] =
-                    best.found == 0 ? kNoCell : std::uint8_t(best.found - 1);
-        });
+    const PoolAxis rows = pool_rows(a.window, a.src_layout);
+    const PoolAxis columns = pool_columns(a.window, a.src_layout);
+    const bool packed = is_packed(a.src_layout) && is_packed(a.dst_layout) &&
+                        (a.indices == nullptr || is_packed(a.indices_layout));
+    if (packed && !are_large(rows, columns)) {
+        take_largest<kChannelPack>(a, launch);
+    } else {
+        take_largest<1>(a, launch);
+    }
 }
 
 DTNN_CUDA_KERNEL_OF_VALUES(max_pool2d_backward_windows, MaxPool2dBackwardArguments) {
-    const ImageLayout from = a.diff_dst_layout, to = a.diff_src_layout;
-    const ImageLayout of_indices = a.indices_layout, of_y = a.y_layout;
-    const PoolBackAxis rows{pool_rows(a.window, to), from.height};
-    const PoolBackAxis columns{pool_columns(a.window, to), from.width};
-    const T* const y = a.y;
-    over_windows<double>(
-        launch, to, rows, columns,
-        [=] DTNN_DEVICE(double& sum, const WindowCell& at) {
-            const std::int64_t i = rows.number(at.y, at.h), j = columns.number(at.x, at.w);
-            if (i < 0 || j < 0) return;
-            if (a.indices[of_indices.at(at.n, at.c, at.h, at.w)] != i * columns.forward.kernel + j)
-                return;
-            if (y != nullptr && !(y[of_y.at(at.n, at.c, at.h, at.w)] > 0)) return;
-            sum += double(a.diff_dst[from.at(at.n, at.c, at.h, at.w)]);
-        },
-        [=] DTNN_DEVICE(double& sum, const double& more) { sum += more; },
-        [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w,
-                        const double& sum) { a.diff_src[to.at(n, c, h, w)] = T(sum); });
+    const PoolBackAxis rows{pool_rows(a.window, a.diff_src_layout), a.diff_dst_layout.height};
+    const PoolBackAxis columns{pool_columns(a.window, a.diff_src_layout), a.diff_dst_layout.width};
+    const bool packed = is_packed(a.diff_src_layout) && is_packed(a.diff_dst_layout) &&
+                        is_packed(a.indices_layout) && (a.y == nullptr || is_packed(a.y_layout));
+    if (packed && !are_large(rows, columns)) {
+        max_backward<kChannelPack>(a, launch);
+    } else {
+        max_backward<1>(a, launch);
+    }
 }
 
 DTNN_CUDA_KERNEL_OF_VALUES(avg_pool2d_windows, AvgPool2dArguments) {
     const ImageLayout from = a.src_layout, to = a.dst_layout;
     const PoolAxis rows = pool_rows(a.window, from), columns = pool_columns(a.window, from);
-    over_windows<double>(
+    over_windows<1, double>(
         launch, to, rows, columns,
         [=] DTNN_DEVICE(double& sum, const WindowCell& at) {
             sum += double(a.src[from.at(at.n, at.c, at.h, at.w)]);

@@ -29,8 +29,8 @@ inline constexpr int kSumLanes = 16;  ///< kThreads is a multiple of it
 /// a Sums<N>. A thread adds every kThreads-th term, then 16 threads add 16 threads each, then one
 /// adds those. `length` of a group may be read by a function of the group.
 template <int N, class Length, class Term, class Finish>
-void reduce(const Launch& launch, std::int64_t groups, const Length& length, const Term& term,
-            const Finish& finish) {
+static void reduce(const Launch& launch, std::int64_t groups, const Length& length,
+                   const Term& term, const Finish& finish) {
     using Shared = SharedSums<N>;
     launch.template groups<Shared>(
         groups,
@@ -59,8 +59,8 @@ void reduce(const Launch& launch, std::int64_t groups, const Length& length, con
 /// finish(Sums<N>) of the sums over i = 0 .. count - 1 of term(i), by way of the sums of chunks,
 /// which `of_chunks` (sum_chunks_of(count) Sums<N>) holds.
 template <int N, class Term, class Finish>
-void reduce_all(const Launch& launch, std::int64_t count, Sums<N>* of_chunks, const Term& term,
-                const Finish& finish) {
+static void reduce_all(const Launch& launch, std::int64_t count, Sums<N>* of_chunks,
+                       const Term& term, const Finish& finish) {
     const std::int64_t chunks = sum_chunks_of(count);
     if (chunks <= 1) {
         reduce<N>(
@@ -86,8 +86,8 @@ void reduce_all(const Launch& launch, std::int64_t count, Sums<N>* of_chunks, co
 /// One launch of reduce_columns: finish(set, chunk, column, Sums<N>) of the sums over the rows of
 /// each chunk. Neighbouring threads have neighbouring columns.
 template <int N, class Term, class Finish>
-void reduce_chunks_of_columns(const Launch& launch, const ColumnCut& cut, const Term& term,
-                              const Finish& finish) {
+static void reduce_chunks_of_columns(const Launch& launch, const ColumnCut& cut, const Term& term,
+                                     const Finish& finish) {
     using Shared = SharedSums<N>;
     const int width = int(cut.width), height = kThreads / width;
     const std::int64_t blocks = cut.blocks();
@@ -122,18 +122,35 @@ void reduce_chunks_of_columns(const Launch& launch, const ColumnCut& cut, const 
         });
 }
 
+/// finish(set, column, Sums<N>) of the sums over the chunks of each column.
+template <int N, class Finish>
+static void reduce_chunks(const Launch& launch, std::int64_t sets, std::int64_t chunks,
+                          std::int64_t columns, const Sums<N>* of_chunks, const Finish& finish) {
+    // Few columns a group, so that a thread has few chunks.
+    const ColumnCut all{sets, chunks, columns, lanes_for(columns, 8), chunks, 1};
+    reduce_chunks_of_columns<N>(
+        launch, all,
+        [=] DTNN_DEVICE(std::int64_t set, std::int64_t chunk, std::int64_t column) {
+            return of_chunks[(set * chunks + chunk) * columns + column];
+        },
+        [=] DTNN_DEVICE(std::int64_t set, std::int64_t, std::int64_t column, const Sums<N>& sums) {
+            finish(set, column, sums);
+        });
+}
+
 /// For each of `sets` matrices [rows, columns] and each of its columns: finish(set, column,
 /// Sums<N>) of the sums over the rows of term(set, row, column), by way of the sums of chunks,
 /// which `of_chunks` (column_sums_of(N, sets, rows, columns) doubles) holds.
 template <int N, class Term, class Finish>
-void reduce_columns(const Launch& launch, std::int64_t sets, std::int64_t rows,
-                    std::int64_t columns, Sums<N>* of_chunks, const Term& term,
-                    const Finish& finish) {
+static void reduce_columns(const Launch& launch, std::int64_t sets, std::int64_t rows,
+                           std::int64_t columns, Sums<N>* of_chunks, const Term& term,
+                           const Finish& finish) {
     const ColumnCut cut = cut_columns(sets, rows, columns);
-    const auto finish_column = [=] DTNN_DEVICE(std::int64_t set, std::int64_t, std::int64_t column,
-                                               const Sums<N>& sums) { finish(set, column, sums); };
     if (cut.chunks == 1) {
-        reduce_chunks_of_columns<N>(launch, cut, term, finish_column);
+        reduce_chunks_of_columns<N>(
+            launch, cut, term,
+            [=] DTNN_DEVICE(std::int64_t set, std::int64_t, std::int64_t column,
+                            const Sums<N>& sums) { finish(set, column, sums); });
         return;
     }
     const std::int64_t chunks = cut.chunks;
@@ -142,14 +159,7 @@ void reduce_columns(const Launch& launch, std::int64_t sets, std::int64_t rows,
                                                 std::int64_t column, const Sums<N>& sums) {
                                     of_chunks[(set * chunks + chunk) * columns + column] = sums;
                                 });
-    // Few columns a group, so that a thread has few chunks.
-    const ColumnCut all{sets, chunks, columns, lanes_for(columns, 8), chunks, 1};
-    reduce_chunks_of_columns<N>(
-        launch, all,
-        [=] DTNN_DEVICE(std::int64_t set, std::int64_t chunk, std::int64_t column) {
-            return of_chunks[(set * chunks + chunk) * columns + column];
-        },
-        finish_column);
+    reduce_chunks<N>(launch, sets, chunks, columns, of_chunks, finish);
 }
 
 }  // namespace dtnn::kernels::cuda

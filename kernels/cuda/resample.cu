@@ -31,7 +31,7 @@ void resample(const ResampleArguments<T>& a, const Launch& launch) {
     const ImageLayout from = a.src_layout, to = a.dst_layout;
     const T* const src = a.src;
     T* const dst = a.dst;
-    over_windows<double>(
+    over_windows<1, double>(
         launch, to, rows, columns,
         [=] DTNN_DEVICE(double& sum, const WindowCell& at) {
             sum += double(rows.weight[at.i]) * double(columns.weight[at.j]) *
@@ -62,10 +62,10 @@ DTNN_CUDA_KERNEL_OF_VALUES(adaptive_max_pool2d_taps, AdaptiveMaxArguments) {
     const T* const src = a.src;
     T* const dst = a.dst;
     std::int32_t* const indices = a.indices;
-    over_windows<Largest<T>>(
+    over_windows<1, Largest<T>>(
         launch, to, rows, columns,
         [=] DTNN_DEVICE(Largest<T> & best, const WindowCell& at) {
-            best.take(src[from.at(at.n, at.c, at.h, at.w)], at.h * from.width + at.w + 1);
+            best.take(src[from.at(at.n, at.c, at.h, at.w)], int(at.h * from.width + at.w + 1));
         },
         [=] DTNN_DEVICE(Largest<T> & best, const Largest<T>& other) {
             best.take(other.value, other.found);
@@ -85,7 +85,7 @@ DTNN_CUDA_KERNEL_OF_VALUES(adaptive_max_pool2d_backward_taps, AdaptiveMaxBackwar
     const T* const diff_dst = a.diff_dst;
     const std::int32_t* const indices = a.indices;
     T* const diff_src = a.diff_src;
-    over_windows<double>(
+    over_windows<1, double>(
         launch, to, rows, columns,
         [=] DTNN_DEVICE(double& sum, const WindowCell& at) {
             if (indices[of_indices.at(at.n, at.c, at.h, at.w)] == at.y * to.width + at.x)

@@ -81,8 +81,9 @@ DTNN_DEVICE void fold_far(Value* values, int thread, int lanes) {
 ///     finish(row, a, b), which may change b
 ///     each(row, k, a, b) for all k, where nothing of the row is read any more but by its own k
 template <class First, class Second, class FirstTerm, class SecondTerm, class Finish, class Each>
-void fold_rows(const Launch& launch, std::int64_t rows, std::int64_t length, const FirstTerm& first,
-               const SecondTerm& second, const Finish& finish, const Each& each) {
+static void fold_rows(const Launch& launch, std::int64_t rows, std::int64_t length,
+                      const FirstTerm& first, const SecondTerm& second, const Finish& finish,
+                      const Each& each) {
     using Shared = SharedFolds<First, Second>;
     // A few numbers of each row for a thread.
     const int lanes = int(lanes_for((length + 3) / 4, kThreads));
@@ -133,8 +134,8 @@ void fold_rows(const Launch& launch, std::int64_t rows, std::int64_t length, con
 
 /// The same with one fold, of Sums<N>.
 template <int N, class Term, class Finish, class Each>
-void sum_rows(const Launch& launch, std::int64_t rows, std::int64_t length, const Term& term,
-              const Finish& finish, const Each& each) {
+static void sum_rows(const Launch& launch, std::int64_t rows, std::int64_t length, const Term& term,
+                     const Finish& finish, const Each& each) {
     fold_rows<Unfolded, Sums<N>>(
         launch, rows, length, [=] DTNN_DEVICE(std::int64_t, std::int64_t) { return Unfolded{}; },
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t k, const Unfolded&) { return term(row, k); },

@@ -21,9 +21,9 @@ struct SharedByChannel {
 /// is zero, for k = 0 .. length(group) - 1. Up to 32 channels side by side, the other threads share
 /// the k; merge(V&, const V&) joins what they have, in order.
 template <class V, class Length, class Take, class Merge, class Finish>
-void reduce_by_channel(const Launch& launch, std::int64_t groups, std::int64_t channels,
-                       const Length& length, const Take& take, const Merge& merge,
-                       const Finish& finish) {
+static void reduce_by_channel(const Launch& launch, std::int64_t groups, std::int64_t channels,
+                              const Length& length, const Take& take, const Merge& merge,
+                              const Finish& finish) {
     int side_by_side = 32;
     while (side_by_side > 8 && side_by_side / 2 >= channels)
         side_by_side /= 2;
@@ -51,24 +51,33 @@ void reduce_by_channel(const Launch& launch, std::int64_t groups, std::int64_t c
         });
 }
 
-/// Cell (h, w) of the window of result (y, x); i and j are its numbers along the axes.
+/// Cell (h, w) of the window of result (y, x); i and j are its numbers along the axes, and c is the
+/// first of the channels that are worked on together.
 struct WindowCell {
     std::int64_t n, c, y, x, i, j, h, w;
 };
 
 /// Windows of so many cells are shared among threads.
 inline constexpr std::int64_t kLargeWindow = 64;
+template <class Rows, class Columns>
+bool are_large(const Rows& rows, const Columns& columns) {
+    return rows.typical() * columns.typical() >= kLargeWindow;
+}
 
-/// For each element of `result`: finish(n, c, y, x, V) of what take(V&, WindowCell) makes of a V
-/// that is zero for all cells of its window; merge as in reduce_by_channel.
-template <class V, class Rows, class Columns, class Take, class Merge, class Finish>
-void over_windows(const Launch& launch, const ImageLayout& result, const Rows& rows,
-                  const Columns& columns, const Take& take, const Merge& merge,
-                  const Finish& finish) {
-    if (rows.typical() * columns.typical() < kLargeWindow) {
+/// For each element of `result`, or W neighbouring channels of it: finish(n, c, y, x, V) of what
+/// take(V&, WindowCell) makes of a V that is zero for all cells of its window; merge as in
+/// reduce_by_channel. W is 1 where windows are large.
+template <int W, class V, class Rows, class Columns, class Take, class Merge, class Finish>
+static void over_windows(const Launch& launch, const ImageLayout& result, const Rows& rows,
+                         const Columns& columns, const Take& take, const Merge& merge,
+                         const Finish& finish) {
+    if (!are_large(rows, columns)) {
+        ImageLayout packs = result;
+        packs.channels /= W;
         each_element(
-            launch, result,
-            [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x) {
+            launch, packs,
+            [=] DTNN_DEVICE(std::int64_t n, std::int64_t pack, std::int64_t y, std::int64_t x) {
+                const std::int64_t c = pack * W;
                 V value = {};
                 const std::int64_t rows_end = rows.end(y), columns_end = columns.end(x);
                 for (std::int64_t i = rows.begin(y); i < rows_end; ++i)
@@ -106,9 +115,9 @@ void over_windows(const Launch& launch, const ImageLayout& result, const Rows& r
 template <class T>
 struct Largest {
     T value;
-    std::int64_t found;  ///< its place + 1; 0: none so far
+    int found;  ///< its place + 1; 0: none so far
 
-    DTNN_DEVICE void take(T other, std::int64_t other_found) {
+    DTNN_DEVICE void take(T other, int other_found) {
         if (other_found == 0) return;
         if (found != 0) {
             const bool later = other_found > found;

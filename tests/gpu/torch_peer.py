@@ -2,7 +2,7 @@
 """Trains a model with PyTorch on made-up data, in its best forms on a GPU, and prints samples per second of each as JSON.
 
 Forms: eager (float32, no TF32, channels last), graphs (the same, a whole step captured as a CUDA graph), compile
-(torch.compile of the same); bf16, bf16_graphs and bf16_compile are those with autocast to bfloat16. Layers and parameter counts are those of specs/models.
+(torch.compile of the same), compile_graphs (both); those that begin with bf16 are the same with autocast to bfloat16. Layers and parameter counts are those of specs/models.
 """
 
 import argparse
@@ -123,8 +123,27 @@ def compiled(trainer):
     return trainer.step
 
 
+def compiled_as_graph(trainer):
+    trainer.model = torch.compile(trainer.model, mode="max-autotune-no-cudagraphs")
+    return as_graph(trainer)
+
+
 FORMS = {"eager": (False, lambda t: t.step), "graphs": (False, as_graph), "compile": (False, compiled),
-         "bf16": (True, lambda t: t.step), "bf16_graphs": (True, as_graph), "bf16_compile": (True, compiled)}
+         "compile_graphs": (False, compiled_as_graph), "bf16": (True, lambda t: t.step), "bf16_graphs": (True, as_graph),
+         "bf16_compile": (True, compiled), "bf16_compile_graphs": (True, compiled_as_graph)}
+
+
+def profile(step):
+    """Milliseconds of each kernel in a step, the longest first."""
+    for _ in range(5):
+        step()
+    torch.cuda.synchronize()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profiled:
+        for _ in range(3):
+            step()
+        torch.cuda.synchronize()
+    events = sorted(profiled.key_averages(), key=lambda e: -e.self_device_time_total)
+    return [{"kernel": e.key, "milliseconds": e.self_device_time_total / 3e3, "launches": e.count / 3} for e in events[:80]]
 
 
 def rate(step, batch, steps, device):
@@ -151,12 +170,18 @@ def main():
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
     parser.add_argument("--forms", default="eager,graphs,compile")
+    parser.add_argument("--profile", metavar="FILE", help="the times of the first form's kernels go there")
     options = parser.parse_args()
     if options.device == "cuda" and not torch.cuda.is_available():
         sys.exit("PyTorch sees no GPU")
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = True
+    if options.profile:
+        reduced, prepare = FORMS[options.forms.split(",")[0]]
+        with open(options.profile, "w", encoding="utf-8") as file:
+            json.dump(profile(prepare(Trainer(options.model, options.batch, options.device, reduced))), file, indent=1)
+        return 0
     rates = {}
     for form in options.forms.split(","):
         reduced, prepare = FORMS[form]

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "kernels/cuda/libraries/cudnn_graph.hpp"
@@ -17,7 +18,6 @@ bool is_allowed(cudnnBackendNumericalNote_t note, const CudnnNumbers& numbers) {
         case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:
             return numbers.tensor_cores || numbers.tf32;
         case CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS:
-            return numbers.tf32;
         case CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION:
         case CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC:
         case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13:
@@ -168,11 +168,16 @@ CudnnDescriptor& CudnnDescriptor::finalize() {
     return *this;
 }
 
+CudnnGraph::CudnnGraph(CudnnNumbers numbers)
+    : numbers_(numbers),
+      words_{numbers.sums, numbers.tensor_cores, numbers.tf32},
+      made_(std::make_unique<Planned>()) {}
+
 CudnnGraph::Tensor CudnnGraph::add_tensor(const Dims& dims, cudnnDataType_t type, bool is_virtual) {
     const Dims strides = strides_of(dims);
     const auto axes = std::int64_t(dims.size());
-    const auto id = std::int64_t(tensors_.size()) + 1;
-    CudnnDescriptor& tensor = tensors_.emplace_back(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+    const auto id = std::int64_t(made_->tensors.size()) + 1;
+    CudnnDescriptor& tensor = made_->tensors.emplace_back(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
     tensor.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, type)
         .set(CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, axes, dims.data())
         .set(CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, axes, strides.data())
@@ -180,7 +185,9 @@ CudnnGraph::Tensor CudnnGraph::add_tensor(const Dims& dims, cudnnDataType_t type
         .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, kAlignment)
         .set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, is_virtual)
         .finalize();
-    return tensors_.size() - 1;
+    words_.insert(words_.end(), {type, is_virtual});
+    words_.insert(words_.end(), dims.begin(), dims.end());
+    return made_->tensors.size() - 1;
 }
 
 CudnnGraph::Tensor CudnnGraph::operand(const Dims& dims, cudnnDataType_t type, const void* memory) {
@@ -194,19 +201,24 @@ CudnnGraph::Tensor CudnnGraph::intermediate(const Dims& dims) {
     return add_tensor(dims, numbers_.sums, true);
 }
 
-void CudnnGraph::set_tensors(CudnnDescriptor& operation,
-                             std::initializer_list<Attribute> tensors) const {
-    for (const Attribute& one : tensors)
-        operation.set(one.name, tensors_[one.tensor]);
+void CudnnGraph::set_tensors(CudnnDescriptor& operation, std::initializer_list<Attribute> tensors) {
+    for (const Attribute& one : tensors) {
+        operation.set(one.name, made_->tensors[one.tensor]);
+        words_.insert(words_.end(), {one.name, std::int64_t(one.tensor)});
+    }
 }
 
 void CudnnGraph::convolution(ConvDirection direction, const ConvShape& shape, Tensor image,
                              Tensor filters, Tensor result) {
     const ConvNames names = names_of(direction);
     const CudnnDescriptor& convolution =
-        settings_.emplace_back(convolution_of(shape, numbers_.sums));
-    CudnnDescriptor& operation = operations_.emplace_back(names.operation);
+        made_->settings.emplace_back(convolution_of(shape, numbers_.sums));
+    CudnnDescriptor& operation = made_->operations.emplace_back(names.operation);
     operation.set(names.convolution, convolution);
+    // Extents are those of the tensors.
+    words_.insert(words_.end(), {names.operation, shape.stride_height, shape.stride_width,
+                                 shape.dilation_height, shape.dilation_width, shape.pad_top,
+                                 shape.pad_left, shape.pad_bottom, shape.pad_right});
     set_tensors(operation,
                 {{names.image, image}, {names.filters, filters}, {names.result, result}});
     set_factor(operation, names.alpha, numbers_.sums, 1);
@@ -216,13 +228,14 @@ void CudnnGraph::convolution(ConvDirection direction, const ConvShape& shape, Te
 
 void CudnnGraph::add_pointwise(cudnnPointwiseMode_t mode,
                                std::initializer_list<Attribute> tensors) {
-    CudnnDescriptor& setting = settings_.emplace_back(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+    CudnnDescriptor& setting = made_->settings.emplace_back(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
     setting.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, mode)
         .set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, numbers_.sums)
         .finalize();
     CudnnDescriptor& operation =
-        operations_.emplace_back(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+        made_->operations.emplace_back(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
     operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, setting);
+    words_.insert(words_.end(), {CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, mode});
     set_tensors(operation, tensors);
     operation.finalize();
 }
@@ -243,9 +256,9 @@ void CudnnGraph::relu_gradient(Tensor dy, Tensor x, Tensor dx) {
                                              {CUDNN_ATTR_OPERATION_POINTWISE_DXDESC, dx}});
 }
 
-std::vector<CudnnDescriptor> CudnnGraph::proposals(cudnnBackendHeurMode_t mode) const {
+std::vector<CudnnDescriptor> CudnnGraph::Planned::proposals(cudnnBackendHeurMode_t mode) const {
     CudnnDescriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
-    heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, *graph_)
+    heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, *graph)
         .set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, mode)
         .finalize();
     const std::int64_t there =
@@ -261,60 +274,78 @@ std::vector<CudnnDescriptor> CudnnGraph::proposals(cudnnBackendHeurMode_t mode) 
     return configs;
 }
 
-bool CudnnGraph::take(CudnnDescriptor proposal, Workspace scratch, int& skip) {
-    if (!is_allowed(proposal, numbers_)) return false;
-    CudnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-    plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, cudnn_handle())
+bool CudnnGraph::Planned::take(CudnnDescriptor proposal, const CudnnNumbers& numbers,
+                               std::size_t room, int skip) {
+    if (!is_allowed(proposal, numbers)) return false;
+    CudnnDescriptor made(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+    made.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, cudnn_handle())
         .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, proposal)
         .finalize();
     std::int64_t bytes = 0;
-    plan.get(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &bytes);
-    if (bytes > std::int64_t(scratch.size())) return false;
-    if (skip > 0) {
-        --skip;
+    made.get(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &bytes);
+    if (bytes > std::int64_t(room)) return false;
+    if (engines < skip) {
+        ++engines;
         return false;
     }
-
-    void* const workspace = scratch.data();
-    const auto operands = std::int64_t(ids_.size());
-    CudnnDescriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-    pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, operands, ids_.data())
-        .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, operands, memory_.data())
-        .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, workspace)
-        .finalize();
-    config_.emplace(std::move(proposal));
-    plan_.emplace(std::move(plan));
-    pack_.emplace(std::move(pack));
+    config.emplace(std::move(proposal));
+    plan.emplace(std::move(made));
     return true;
 }
 
-bool CudnnGraph::take_first(cudnnBackendHeurMode_t mode, Workspace scratch, int& skip) {
+bool CudnnGraph::Planned::take_first(cudnnBackendHeurMode_t mode, const CudnnNumbers& numbers,
+                                     std::size_t room, int skip) {
     return succeeds([&] {
         for (CudnnDescriptor& proposal : proposals(mode))
-            if (succeeds([&] { return take(std::move(proposal), scratch, skip); })) return true;
+            if (succeeds([&] { return take(std::move(proposal), numbers, room, skip); }))
+                return true;
         return false;
+    });
+}
+
+void CudnnGraph::Planned::choose(const CudnnNumbers& numbers, std::size_t room, int skip) {
+    succeeds([&] {
+        const std::vector<cudnnBackendDescriptor_t> all = all_of(operations);
+        graph.emplace(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+        graph->set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, cudnn_handle())
+            .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+                 std::int64_t(all.size()), all.data())
+            .finalize();
+        return take_first(CUDNN_HEUR_MODE_A, numbers, room, skip) ||
+               take_first(CUDNN_HEUR_MODE_FALLBACK, numbers, room, skip);
     });
 }
 
 bool CudnnGraph::plan(Workspace scratch, int& skip) {
-    const bool found = succeeds([&] {
-        const std::vector<cudnnBackendDescriptor_t> operations = all_of(operations_);
-        graph_.emplace(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
-        graph_->set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, cudnn_handle())
-            .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                 std::int64_t(operations.size()), operations.data())
-            .finalize();
-        return take_first(CUDNN_HEUR_MODE_A, scratch, skip) ||
-               take_first(CUDNN_HEUR_MODE_FALLBACK, scratch, skip);
-    });
-    // A failure on the way is not the next launch's.
-    cudaGetLastError();
-    return found;
+    // Never destroyed: when a process ends, the driver may be gone before its static objects.
+    static auto& kept = *new std::map<std::vector<std::int64_t>, std::shared_ptr<const Planned>>;
+    words_.insert(words_.end(), {std::int64_t(scratch.size()), skip});
+    std::shared_ptr<const Planned>& planned = kept[std::move(words_)];
+    if (!planned) {
+        made_->choose(numbers_, scratch.size(), skip);
+        planned = std::move(made_);
+        // A failure on the way is not the next launch's.
+        cudaGetLastError();
+    }
+    made_.reset();
+    skip -= planned->engines;
+    if (!planned->plan) return false;
+
+    planned_ = planned;
+    void* const workspace = scratch.data();
+    const auto operands = std::int64_t(ids_.size());
+    pack_.emplace(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    pack_->set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, operands, ids_.data())
+        .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, operands, memory_.data())
+        .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, workspace)
+        .finalize();
+    return true;
 }
 
 void CudnnGraph::run(cudaStream_t stream) const {
     check(cudnnSetStream(cudnn_handle(), stream), "cudnnSetStream");
-    check(cudnnBackendExecute(cudnn_handle(), plan_->get(), pack_->get()), "cudnnBackendExecute");
+    check(cudnnBackendExecute(cudnn_handle(), planned_->plan->get(), pack_->get()),
+          "cudnnBackendExecute");
 }
 
 }  // namespace dtnn::kernels::cuda

@@ -12,10 +12,15 @@
 /// order N,C,H,W and F,C/groups,KH,KW. cuDNN sees the groups in the filters' channels, which are
 /// fewer than the image's. The memory of all operands is known from the start, so a run only
 /// executes; it neither allocates nor waits, and may be captured.
+///
+/// What cuDNN has planned is kept in the process: the graphs of steps that are alike, and ask for
+/// as much memory, share one plan, because planning one can take seconds (engines that are compiled
+/// when they are asked for).
 
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <vector>
@@ -90,7 +95,7 @@ class CudnnGraph {
     using Dims = std::array<std::int64_t, 4>;
     using Tensor = std::size_t;
 
-    explicit CudnnGraph(CudnnNumbers numbers) : numbers_(numbers) {}
+    explicit CudnnGraph(CudnnNumbers numbers);
 
     /// An operand, or the result: memory of the device, aligned to 16 bytes.
     template <class V>
@@ -121,20 +126,34 @@ class CudnnGraph {
     };
     Tensor operand(const Dims& dims, cudnnDataType_t type, const void* memory);
     Tensor add_tensor(const Dims& dims, cudnnDataType_t type, bool is_virtual);
-    void set_tensors(CudnnDescriptor& operation, std::initializer_list<Attribute> tensors) const;
+    void set_tensors(CudnnDescriptor& operation, std::initializer_list<Attribute> tensors);
     void add_pointwise(cudnnPointwiseMode_t mode, std::initializer_list<Attribute> tensors);
-    std::vector<CudnnDescriptor> proposals(cudnnBackendHeurMode_t mode) const;
-    /// Whether the proposed configuration, or one of those, became the plan.
-    bool take(CudnnDescriptor proposal, Workspace scratch, int& skip);
-    bool take_first(cudnnBackendHeurMode_t mode, Workspace scratch, int& skip);
+
+    /// What the process keeps of a graph. Each descriptor is kept because the next refers to it.
+    struct Planned {
+        std::vector<CudnnDescriptor> tensors, settings, operations;
+        /// The graph, the engine's configuration, and the plan; the last is missing where no engine
+        /// may be chosen.
+        std::optional<CudnnDescriptor> graph, config, plan;
+        int engines = 0;  ///< that were passed over
+
+        std::vector<CudnnDescriptor> proposals(cudnnBackendHeurMode_t mode) const;
+        /// Whether the proposed configuration, or one of those, became the plan.
+        bool take(CudnnDescriptor proposal, const CudnnNumbers& numbers, std::size_t room,
+                  int skip);
+        bool take_first(cudnnBackendHeurMode_t mode, const CudnnNumbers& numbers, std::size_t room,
+                        int skip);
+        void choose(const CudnnNumbers& numbers, std::size_t room, int skip);
+    };
 
     CudnnNumbers numbers_;
-    std::vector<CudnnDescriptor> tensors_, settings_, operations_;
+    /// All that the graph says, but where its operands are.
+    std::vector<std::int64_t> words_;
+    std::unique_ptr<Planned> made_;  ///< until plan()
     std::vector<std::int64_t> ids_;  ///< of the operands, beside their memory
     std::vector<void*> memory_;
-    /// The graph, the engine's configuration, the plan, and what it is run with. Each is kept
-    /// because the next refers to it.
-    std::optional<CudnnDescriptor> graph_, config_, plan_, pack_;
+    std::shared_ptr<const Planned> planned_;
+    std::optional<CudnnDescriptor> pack_;  ///< what the plan is run with
 };
 
 }  // namespace dtnn::kernels::cuda

@@ -12,8 +12,6 @@
 ///   dense_backward_weights   diff_weights [U,K] = diff_dst [U,N] transpose(src [K,N])
 
 #include <algorithm>
-#include <array>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -21,165 +19,27 @@
 #include "kernels/cuda/conv2d.hpp"
 #include "kernels/cuda/conv_terms.hpp"
 #include "kernels/cuda/kernel.hpp"
-#include "kernels/cuda/libraries/handles.hpp"
+#include "kernels/cuda/libraries/matmul.hpp"
 
 namespace dtnn::kernels::cuda {
 namespace {
 
-template <auto destroy>
-struct Destroy {
-    template <class Opaque>
-    void operator()(Opaque* opaque) const {
-        destroy(opaque);
-    }
-};
-using MatmulDesc = std::unique_ptr<cublasLtMatmulDescOpaque_t, Destroy<cublasLtMatmulDescDestroy>>;
-using MatrixLayout =
-    std::unique_ptr<cublasLtMatrixLayoutOpaque_t, Destroy<cublasLtMatrixLayoutDestroy>>;
-using Preference =
-    std::unique_ptr<cublasLtMatmulPreferenceOpaque_t, Destroy<cublasLtMatmulPreferenceDestroy>>;
-
-/// A matrix as it is stored, column after column without gaps.
-template <class T>
-struct Matrix {
-    T* data;
-    std::int64_t rows, columns;
-    bool transposed = false;  ///< in the product
-};
-
-/// d = a b; D is the type of d.
-template <class T, class D>
-struct Product {
-    Matrix<const T> a, b;
-    Matrix<D> d;
-    bool tf32 = false;
-};
-
-template <class T>
-constexpr cudaDataType_t kCublasType = CUDA_R_32F;
-template <>
-constexpr cudaDataType_t kCublasType<double> = CUDA_R_64F;
-template <>
-constexpr cudaDataType_t kCublasType<BFloat16> = CUDA_R_16BF;
-template <>
-constexpr cudaDataType_t kCublasType<Float16> = CUDA_R_16F;
-
-/// A product for which cuBLASLt has chosen an algorithm.
-template <class T, class D>
-class Matmul {
-  public:
-    /// relu(product + bias[row]), of which `epilogue` may lack both; it has nothing else. `scratch`
-    /// is what the algorithm may use. None: cuBLASLt does not do this.
-    static std::optional<Matmul> plan(const Product<T, D>& product, const Epilogue<T>& epilogue,
-                                      Workspace scratch, int& skip) {
-        Matmul matmul(product, scratch);
-        matmul.set(CUBLASLT_MATMUL_DESC_TRANSA, operation_of(product.a.transposed));
-        matmul.set(CUBLASLT_MATMUL_DESC_TRANSB, operation_of(product.b.transposed));
-        const std::uint32_t fused = CUBLASLT_EPILOGUE_DEFAULT |
-                                    (epilogue.relu ? std::uint32_t(CUBLASLT_EPILOGUE_RELU) : 0) |
-                                    (epilogue.bias ? std::uint32_t(CUBLASLT_EPILOGUE_BIAS) : 0);
-        matmul.set(CUBLASLT_MATMUL_DESC_EPILOGUE, fused);
-        if (epilogue.bias) matmul.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, epilogue.bias);
-        if (!matmul.choose(skip)) return std::nullopt;
-        return matmul;
-    }
-
-    void run(cudaStream_t stream) const {
-        const Wide<T> one = 1, zero = 0;
-        check(cublasLtMatmul(cublas_handle(), desc_.get(), &one, product_.a.data, a_.get(),
-                             product_.b.data, b_.get(), &zero, product_.d.data, d_.get(),
-                             product_.d.data, d_.get(), &algorithm_, scratch_.data(),
-                             scratch_.size(), stream),
-              "cublasLtMatmul");
-    }
-
-  private:
-    /// Products of floats, not of TF32 unless it is asked for; products of 16 bits are added as
-    /// floats.
-    static cublasComputeType_t compute_type(bool tf32) {
-        if (std::is_same_v<T, double>) return CUBLAS_COMPUTE_64F;
-        return tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-    }
-
-    Matmul(const Product<T, D>& product, Workspace scratch)
-        : product_(product),
-          scratch_(scratch),
-          a_(layout_of(product.a)),
-          b_(layout_of(product.b)),
-          d_(layout_of(product.d)) {
-        cublasLtMatmulDesc_t made = nullptr;
-        check(cublasLtMatmulDescCreate(&made, compute_type(product.tf32), kCublasType<Wide<T>>),
-              "cublasLtMatmulDescCreate");
-        desc_.reset(made);
-    }
-
-    static cublasOperation_t operation_of(bool transposed) {
-        return transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-    }
-
-    template <class V>
-    static MatrixLayout layout_of(const Matrix<V>& matrix) {
-        cublasLtMatrixLayout_t made = nullptr;
-        check(cublasLtMatrixLayoutCreate(&made, kCublasType<std::remove_const_t<V>>,
-                                         std::uint64_t(matrix.rows), std::uint64_t(matrix.columns),
-                                         matrix.rows),
-              "cublasLtMatrixLayoutCreate");
-        return MatrixLayout(made);
-    }
-
-    template <class V>
-    void set(cublasLtMatmulDescAttributes_t name, const V& value) {
-        check(cublasLtMatmulDescSetAttribute(desc_.get(), name, &value, sizeof(value)),
-              "cublasLtMatmulDescSetAttribute");
-    }
-
-    template <class V>
-    static void set(const Preference& preference, cublasLtMatmulPreferenceAttributes_t name,
-                    const V& value) {
-        check(cublasLtMatmulPreferenceSetAttribute(preference.get(), name, &value, sizeof(value)),
-              "cublasLtMatmulPreferenceSetAttribute");
-    }
-
-    /// Whether there is an algorithm: the fastest whose sums are made in one order, behind `skip`
-    /// others, which become fewer by as many as there are.
-    bool choose(int& skip) {
-        cublasLtMatmulPreference_t made = nullptr;
-        check(cublasLtMatmulPreferenceCreate(&made), "cublasLtMatmulPreferenceCreate");
-        const Preference preference(made);
-        set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t(scratch_.size()));
-        set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
-            std::uint32_t(CUBLASLT_REDUCTION_SCHEME_NONE) |
-                std::uint32_t(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
-        std::array<cublasLtMatmulHeuristicResult_t, 8> results{};
-        int count = 0;
-        const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
-            cublas_handle(), desc_.get(), a_.get(), b_.get(), d_.get(), d_.get(), preference.get(),
-            int(results.size()), results.data(), &count);
-        if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE)
-            return false;
-        check(status, "cublasLtMatmulAlgoGetHeuristic");
-        const auto end = results.begin() + count;
-        const auto best = std::find_if(results.begin(), end, [&](const auto& result) {
-            const bool fits =
-                result.state == CUBLAS_STATUS_SUCCESS && result.workspaceSize <= scratch_.size();
-            return fits && skip-- <= 0;
-        });
-        if (best == end) return false;
-        algorithm_ = best->algo;
-        return true;
-    }
-
-    Product<T, D> product_;
-    Workspace scratch_;
-    MatrixLayout a_, b_, d_;
-    MatmulDesc desc_;
-    cublasLtMatmulAlgo_t algorithm_{};
-};
-
 template <class T, class D = T>
 struct DenseWay {
-    std::optional<Matmul<T, D>> matmul;  ///< none: our own convolution does it
-    bool fused = false;                  ///< with bias and relu
+    std::optional<Matmul<T, D>> matmul;
+    /// The sums as floats, where what is done with them is left to us. Neither: our own convolution
+    /// does it.
+    std::optional<Matmul<T, float>> unrounded;
+    bool fused = false;  ///< with bias and relu
+
+    bool found() const { return matmul || unrounded; }
+    void run(Stream stream) const {
+        if (matmul) {
+            matmul->run(stream);
+        } else {
+            unrounded->run(stream);
+        }
+    }
 };
 
 /// The first way for which there is an algorithm.
@@ -193,8 +53,28 @@ DenseWay<T, D> way_of(const Arguments& a, const Epilogue<T>& epilogue,
     const bool takes_bias = !kIsReduced<T> || !epilogue.bias;
     if (!epilogue.residual && !epilogue.mask && takes_bias)
         if (auto matmul = Matmul<T, D>::plan(product, epilogue, scratch, skip))
-            return {std::move(matmul), true};
-    return {Matmul<T, D>::plan(product, {}, scratch, skip), false};
+            return {std::move(matmul), std::nullopt, true};
+    if constexpr (kIsReduced<T>) {
+        const Unrounded unrounded(scratch, product.d.rows * product.d.columns);
+        if (unrounded.sums == nullptr) return {};
+        const Matrix<float> sums{unrounded.sums, product.d.rows, product.d.columns};
+        return {std::nullopt, Matmul<T, float>::plan({product.a, product.b, sums, product.tf32}, {},
+                                                     unrounded.rest, skip)};
+    } else {
+        return {Matmul<T, D>::plan(product, {}, scratch, skip), std::nullopt};
+    }
+}
+
+/// What a way leaves to us.
+template <class T>
+void finish(const DenseWay<T>& way, const Epilogue<T>& epilogue, T* to, const ImageLayout& layout,
+            const Launch& launch) {
+    if (way.fused) return;
+    if (way.unrounded) {
+        apply_epilogue(launch, epilogue, way.unrounded->result(), to, layout);
+    } else {
+        apply_epilogue(launch, epilogue, to, to, layout);
+    }
 }
 
 }  // namespace
@@ -210,12 +90,12 @@ DTNN_CUDA_KERNEL_OF_VALUES(dense_cublas, DenseArguments) {
                              {a.dst, s.filters, s.batch},
                              a.tf32});
     });
-    if (!way.matmul) {
+    if (!way.found()) {
         if (a.engine >= 0) throw NoSuchEngine{};
         return conv2d_direct(a, launch);
     }
-    way.matmul->run(launch.stream());
-    if (!way.fused) apply_epilogue(launch, epilogue, a.dst, result_of(a));
+    way.run(launch.stream());
+    finish(way, epilogue, a.dst, result_of(a), launch);
     sum_statistics(a, launch);
 }
 
@@ -230,12 +110,12 @@ DTNN_CUDA_KERNEL_OF_VALUES(dense_backward_data_cublas, DenseBackwardDataArgument
                              {a.diff_src, s.channels, s.batch},
                              a.tf32});
     });
-    if (!way.matmul) {
+    if (!way.found()) {
         if (a.engine >= 0) throw NoSuchEngine{};
         return conv2d_backward_data_direct(a, launch);
     }
-    way.matmul->run(launch.stream());
-    if (!way.fused) apply_epilogue(launch, epilogue, a.diff_src, image_of(a));
+    way.run(launch.stream());
+    finish(way, epilogue, a.diff_src, image_of(a), launch);
 }
 
 DTNN_CUDA_KERNEL_OF_VALUES(dense_backward_weights_cublas, DenseBackwardWeightsArguments) {
@@ -248,11 +128,11 @@ DTNN_CUDA_KERNEL_OF_VALUES(dense_backward_weights_cublas, DenseBackwardWeightsAr
                                    {a.diff_weights, s.filters, s.channels},
                                    a.tf32});
     });
-    if (!way.matmul) {
+    if (!way.found()) {
         if (a.engine >= 0) throw NoSuchEngine{};
         return conv2d_backward_weights_direct(a, launch);
     }
-    way.matmul->run(launch.stream());
+    way.run(launch.stream());
     sum_bias_gradient(a, launch);
 }
 
