@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 
@@ -102,6 +103,10 @@ class Run final : public OnDevice {
 
 const std::string& no_device() {
     return opened().problem;
+}
+
+bool launches_only() {
+    return std::getenv("DTNN_LAUNCHES_ONLY") != nullptr;
 }
 
 std::unique_ptr<OnDevice> OnDevice::bind(const KernelInfo& kernel, const Problem& problem,

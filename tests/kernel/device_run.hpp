@@ -13,6 +13,10 @@ namespace dtnn::kernels::conformance {
 /// Why kernels cannot be run on a device; empty: they can. The first call looks for it.
 const std::string& no_device();
 
+/// Whether a stand-in has the device's place (tests/gpu/stand_in.c, DTNN_LAUNCHES_ONLY): kernels do
+/// on the host what they do there, and nothing is computed.
+bool launches_only();
+
 /// A kernel bound to copies, on the device, of the host's operands, each with its guards on both
 /// sides.
 class OnDevice {

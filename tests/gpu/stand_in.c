@@ -1,0 +1,155 @@
+/// CUDA's runtime, cuDNN and cuBLASLt where there is no device: every call succeeds and computes
+/// nothing, every question is answered by one engine that needs no memory. What our kernels do on
+/// the host is done as it is with a device, the memory of which nobody may touch; what they launch
+/// is not run. tests/kernel looks at it with DTNN_LAUNCHES_ONLY.
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+struct Extent {
+    unsigned x, y, z;
+};
+
+/// Calls that have nothing to answer.
+#define SUCCEEDS(name) \
+    int name() {       \
+        return 0;      \
+    }
+/// Calls that make something that others are told of.
+#define MAKES(name)           \
+    int name(void** made) {   \
+        *made = malloc(1);    \
+        return *made == NULL; \
+    }
+#define FREES(name)        \
+    int name(void* made) { \
+        free(made);        \
+        return 0;          \
+    }
+
+// What nvcc puts around kernels.
+void** __cudaRegisterFatBinary() {
+    static void* handle;
+    return &handle;
+}
+void __cudaRegisterFatBinaryEnd() {}
+void __cudaUnregisterFatBinary() {}
+void __cudaRegisterFunction() {}
+void __cudaRegisterVar() {}
+char __cudaInitModule() {
+    return 1;
+}
+unsigned __cudaPushCallConfiguration() {
+    return 0;
+}
+int __cudaPopCallConfiguration(struct Extent* grid, struct Extent* block, size_t* shared,
+                               void** stream) {
+    const struct Extent one = {1, 1, 1};
+    *grid = *block = one;
+    *shared = 0;
+    *stream = NULL;
+    return 0;
+}
+int __cudaGetKernel(void** kernel, void* function) {
+    *kernel = function;
+    return 0;
+}
+SUCCEEDS(__cudaLaunchKernel)
+SUCCEEDS(cudaLaunchKernel)
+
+// The runtime.
+int cudaGetDeviceCount(int* count) {
+    *count = 1;
+    return 0;
+}
+int cudaMalloc(void** memory, size_t bytes) {
+    *memory = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return *memory == MAP_FAILED;
+}
+int cudaMallocHost(void** memory, size_t bytes) {
+    *memory = calloc(1, bytes);
+    return *memory == NULL;
+}
+const char* cudaGetErrorString() {
+    return "a stand-in's error";
+}
+SUCCEEDS(cudaSetDevice)
+SUCCEEDS(cudaGetLastError)
+SUCCEEDS(cudaFree)
+FREES(cudaFreeHost)
+MAKES(cudaStreamCreateWithFlags)
+FREES(cudaStreamDestroy)
+MAKES(cudaEventCreateWithFlags)
+FREES(cudaEventDestroy)
+SUCCEEDS(cudaEventRecord)
+SUCCEEDS(cudaEventQuery)
+SUCCEEDS(cudaEventSynchronize)
+SUCCEEDS(cudaStreamWaitEvent)
+SUCCEEDS(cudaStreamQuery)
+SUCCEEDS(cudaStreamSynchronize)
+SUCCEEDS(cudaMemcpy)
+SUCCEEDS(cudaMemcpyAsync)
+SUCCEEDS(cudaMemsetAsync)
+SUCCEEDS(cudaStreamBeginCapture)
+int cudaStreamEndCapture(void* stream, void** graph) {
+    (void)stream;
+    *graph = NULL;
+    return 0;
+}
+SUCCEEDS(cudaGraphDestroy)
+MAKES(cudaGraphInstantiate)
+SUCCEEDS(cudaGraphLaunch)
+FREES(cudaGraphExecDestroy)
+
+// cuDNN.
+enum { kInt64 = 3, kDescriptor = 15 };  // cudnnBackendAttributeType_t
+MAKES(cudnnCreate)
+SUCCEEDS(cudnnSetStream)
+int cudnnBackendCreateDescriptor(int type, void** made) {
+    (void)type;
+    *made = malloc(1);
+    return *made == NULL;
+}
+FREES(cudnnBackendDestroyDescriptor)
+SUCCEEDS(cudnnBackendSetAttribute)
+SUCCEEDS(cudnnBackendFinalize)
+SUCCEEDS(cudnnBackendExecute)
+int cudnnBackendGetAttribute(void* descriptor, int name, int type, int64_t wanted, int64_t* count,
+                             void* values) {
+    (void)descriptor;
+    (void)name;
+    *count = type == kInt64 || type == kDescriptor;
+    if (type == kInt64 && wanted > 0) *(int64_t*)values = 0;
+    return 0;
+}
+const char* cudnnGetErrorString() {
+    return "a stand-in's error";
+}
+void cudnnGetLastErrorString(char* text, size_t bytes) {
+    if (bytes > 0) *text = 0;
+}
+
+// cuBLASLt.
+MAKES(cublasLtCreate)
+MAKES(cublasLtMatmulDescCreate)
+FREES(cublasLtMatmulDescDestroy)
+SUCCEEDS(cublasLtMatmulDescSetAttribute)
+MAKES(cublasLtMatrixLayoutCreate)
+FREES(cublasLtMatrixLayoutDestroy)
+MAKES(cublasLtMatmulPreferenceCreate)
+FREES(cublasLtMatmulPreferenceDestroy)
+SUCCEEDS(cublasLtMatmulPreferenceSetAttribute)
+int cublasLtMatmulAlgoGetHeuristic(void* handle, void* product, void* a, void* b, void* c, void* d,
+                                   void* preference, int wanted, void* results, int* count) {
+    (void)handle, (void)product, (void)a, (void)b, (void)c, (void)d, (void)preference, (void)wanted;
+    memset(results, 0, 88);  // cublasLtMatmulHeuristicResult_t
+    *count = 1;
+    return 0;
+}
+SUCCEEDS(cublasLtMatmul)
+const char* cublasLtGetStatusString() {
+    return "a stand-in's error";
+}
