@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
-#include <map>
 #include <set>
 
 #include "base/json_text.hpp"
@@ -124,62 +123,186 @@ Cell same(const std::string& text) {
     return {text, text};
 }
 
+/// A row of the table, for the functions of its columns.
+struct At {
+    const Plan& plan;
+    const std::vector<LayerFacts>& facts;
+    const SummaryRow& row;
+
+    bool is_block() const { return row.kind == SummaryRow::Kind::block; }
+    const Layer& last() const { return plan.layers[row.last]; }
+    const LayerFacts& own() const { return facts[row.last]; }
+    RowTotals totals() const { return totals_of(plan, facts, row); }
+};
+
+Cell index_cell(const At& at) {
+    const int last = at.last().index;
+    return same(at.row.first == at.row.last
+                    ? std::to_string(last)
+                    : fmt::format("{}-{}", at.plan.layers[at.row.first].index, last));
+}
+
+Cell input_shape_cell(const At& at) {
+    const std::vector<Dims> shapes = inputs_of(at.plan, at.facts, at.row);
+    std::string raw;
+    for (const Dims& shape : shapes)
+        raw += (raw.empty() ? "" : ",") + shape_text(shape);
+    return {inputs_text(shapes), raw};
+}
+
+Cell from_cell(const At& at) {
+    const std::vector<std::string> sources = sources_of(at.plan, at.row);
+    return {near_names(at.row.path, sources), fmt::format("{}", fmt::join(sources, ","))};
+}
+
+Cell fused_cell(const At& at) {
+    if (at.is_block()) return same(count_text(std::int64_t(count_steps(at.facts, at.row)), "step"));
+    return {fused_text(at.plan, at.own(), at.row.last, false),
+            fused_text(at.plan, at.own(), at.row.last, true)};
+}
+
+std::string fused_json(const At& at) {
+    if (at.is_block()) return fmt::format("\"steps\": {}", count_steps(at.facts, at.row));
+    const Others others = others_of(at.plan, at.own(), at.row.last);
+    std::string text = fmt::format("\"step\": {}, \"fused_with\": {}",
+                                   at.own().step < 0 ? "null" : std::to_string(at.own().step),
+                                   json_text(others.names));
+    if (others.more > 0) text += fmt::format(", \"fused_with_more\": {}", others.more);
+    return text;
+}
+
+std::string place_text(const At& at) {
+    const Place& place = at.plan.layers[at.row.first].place;
+    return place.file.empty() ? "" : fmt::format("{}:{}:{}", place.file, place.line, place.column);
+}
+
+struct Column {
+    SummaryColumn told;
+    ColumnLayout layout;
+    Cell (*cell)(const At& at);
+    /// `"bytes": 12`; null: each record of a layer has the column.
+    std::string (*json)(const At& at) = nullptr;
+};
+
+const std::vector<Column>& all_columns() {
+    using enum ColumnShown;
+    constexpr auto kLosesMiddle = ColumnLayout::Alone::loses_middle;
+    static const std::vector<Column> all = {
+        {{"index", "#", "number of the layer, or of the first and last of a block", usually},
+         {true, 0, ' ', true},
+         index_cell},
+        {{"name", "name", "name of the layer or block", usually},
+         {false, 12, '/', true, kLosesMiddle, true},
+         [](const At& at) { return same(at.row.path); }},
+        {{"type", "type", "operator", usually},
+         {},
+         [](const At& at) { return same(at.is_block() ? "block" : at.last().type); }},
+        {{"input_shape", "input shape", "of what it reads, of one sample", usually},
+         {},
+         input_shape_cell},
+        {{"output_shape", "output shape", "of one sample: channels, height, width", usually},
+         {false, 0, ' ', true},
+         [](const At& at) { return same(shape_text(at.last().output_shape)); }},
+        {{"parameters", "parameters",
+          "elements; moving statistics, which are not trained, behind a +", usually},
+         {true, 0, ' ', true},
+         [](const At& at) -> Cell {
+             return {parameters_text(at.totals()), std::to_string(at.totals().parameters)};
+         }},
+        {{"trainable", "trainable",
+          "elements that training changes, and what is frozen; shown where something is",
+          where_something_is_frozen},
+         {true},
+         [](const At& at) -> Cell {
+             return {trainable_text(at.totals()), std::to_string(at.totals().trainable)};
+         }},
+        {{"weights_shape", "weights shape", "of the main weights", usually},
+         {},
+         [](const At& at) {
+             return same(at.is_block() ? "" : shape_text(at.last().weights_shape));
+         }},
+        {{"from", "connected to",
+          "layers that it reads; shown where one reads another than the one before",
+          where_layers_branch},
+         {false, 16, ',', false, kLosesMiddle},
+         from_cell},
+        {{"attributes", "attributes", "fields of the layer; what a block is made of", usually},
+         {false, 12},
+         [](const At& at) {
+             return same(at.is_block() ? contents(at.plan, at.row)
+                                       : attributes_text(at.last(), at.own()));
+         }},
+        {{"flops", "flops", "floating-point operations forward, per sample", on_request},
+         {true},
+         [](const At& at) -> Cell {
+             return {flops_text(at.totals().flops), std::to_string(at.totals().flops)};
+         }},
+        {{"bytes", "bytes", "least traffic of forward and backward in a training step", on_request},
+         {true},
+         [](const At& at) -> Cell {
+             return {bytes_text(at.totals().bytes), std::to_string(at.totals().bytes)};
+         },
+         [](const At& at) { return fmt::format("\"bytes\": {}", at.totals().bytes); }},
+        {{"memory", "memory",
+          "parameters, optimizer state, and what the forward step writes for a batch", on_request},
+         {true},
+         [](const At& at) -> Cell {
+             return {bytes_text(at.totals().memory), std::to_string(at.totals().memory)};
+         },
+         [](const At& at) { return fmt::format("\"memory\": {}", at.totals().memory); }},
+        {{"fused", "step",
+          "step of the train program that executes the layer, and the layers it executes as well",
+          on_request},
+         {false, 8},
+         fused_cell,
+         fused_json},
+        {{"kernel", "kernel", "kernel of that step", on_request},
+         {},
+         [](const At& at) { return same(at.is_block() ? "" : at.own().kernel); },
+         [](const At& at) {
+             return at.is_block() ? "" : "\"kernel\": " + json_text(at.own().kernel);
+         }},
+        {{"receptive_field", "receptive field",
+          "cells of the input that one cell of the result depends on: height, width", on_request},
+         {true},
+         [](const At& at) { return same(field_text(at.own().receptive_field)); },
+         [](const At& at) {
+             const auto& field = at.own().receptive_field;
+             return fmt::format("\"receptive_field\": [{}, {}]", field[0], field[1]);
+         }},
+        {{"place", "place", "where the spec says so", on_request},
+         {},
+         [](const At& at) { return same(place_text(at)); },
+         [](const At& at) { return "\"place\": " + json_text(place_text(at)); }},
+    };
+    return all;
+}
+
+const Column* find_column(std::string_view name) {
+    for (const Column& column : all_columns())
+        if (column.told.name == name) return &column;
+    return nullptr;
+}
+
 }  // namespace
 
 const std::vector<SummaryColumn>& summary_columns() {
-    static const std::vector<SummaryColumn> columns = {
-        {"index", "#", "number of the layer, or of the first and last of a block", true},
-        {"name", "name", "name of the layer or block", true},
-        {"type", "type", "operator", true},
-        {"input_shape", "input shape", "of what it reads, of one sample", true},
-        {"output_shape", "output shape", "of one sample: channels, height, width", true},
-        {"parameters", "parameters",
-         "elements; moving statistics, which are not trained, behind a +", true},
-        {"trainable", "trainable",
-         "elements that training changes, and what is frozen; shown where something is", true},
-        {"weights_shape", "weights shape", "of the main weights", true},
-        {"from", "connected to",
-         "layers that it reads; shown where one reads another than the one before", true},
-        {"attributes", "attributes", "fields of the layer; what a block is made of", true},
-        {"flops", "flops", "floating-point operations forward, per sample", false},
-        {"bytes", "bytes", "least traffic of forward and backward in a training step", false},
-        {"memory", "memory",
-         "parameters, optimizer state, and what the forward step writes for a batch", false},
-        {"fused", "step",
-         "step of the train program that executes the layer, and the layers it executes as well",
-         false},
-        {"kernel", "kernel", "kernel of that step", false},
-        {"receptive_field", "receptive field",
-         "cells of the input that one cell of the result depends on: height, width", false},
-        {"place", "place", "where the spec says so", false},
-    };
-    return columns;
+    static const std::vector<SummaryColumn> told = [] {
+        std::vector<SummaryColumn> columns;
+        for (const Column& column : all_columns())
+            columns.push_back(column.told);
+        return columns;
+    }();
+    return told;
 }
 
 bool is_summary_column(std::string_view name) {
-    const auto& columns = summary_columns();
-    return std::any_of(columns.begin(), columns.end(),
-                       [&](const SummaryColumn& column) { return column.name == name; });
+    return find_column(name) != nullptr;
 }
 
 ColumnLayout layout_of(const std::string& column) {
-    static const std::map<std::string, ColumnLayout> layouts = {
-        {"index", {true, 0, ' ', true}},
-        {"name", {false, 12, '/', true}},
-        {"parameters", {true, 0, ' ', true}},
-        {"output_shape", {false, 0, ' ', true}},
-        {"input_shape", {false, 0, ' ', false}},
-        {"trainable", {true, 0, ' ', false}},
-        {"attributes", {false, 12, ' ', false}},
-        {"flops", {true, 0, ' ', false}},
-        {"bytes", {true, 0, ' ', false}},
-        {"memory", {true, 0, ' ', false}},
-        {"fused", {false, 8, ' ', false}},
-        {"from", {false, 16, ',', false}},
-        {"receptive_field", {true, 0, ' ', false}},
-    };
-    auto found = layouts.find(column);
-    return found == layouts.end() ? ColumnLayout{} : found->second;
+    const Column* found = find_column(column);
+    return found == nullptr ? ColumnLayout{} : found->layout;
 }
 
 RowTotals totals_of(const Plan& plan, const std::vector<LayerFacts>& facts, const SummaryRow& row) {
@@ -225,77 +348,17 @@ std::vector<Dims> inputs_of(const Plan& plan, const std::vector<LayerFacts>& fac
 
 Cell cell_of(const Plan& plan, const std::vector<LayerFacts>& facts, const SummaryRow& row,
              const std::string& column) {
-    const bool block = row.kind == SummaryRow::Kind::block;
-    const Layer& last = plan.layers[row.last];
-    if (column == "name") return same(row.path);
-    if (row.kind == SummaryRow::Kind::heading) return {};
-    if (column == "index")
-        return same(row.first == row.last
-                        ? std::to_string(last.index)
-                        : fmt::format("{}-{}", plan.layers[row.first].index, last.index));
-    if (column == "type") return same(block ? "block" : last.type);
-    if (column == "output_shape") return same(shape_text(last.output_shape));
-    if (column == "weights_shape") return same(block ? "" : shape_text(last.weights_shape));
-    if (column == "attributes") {
-        if (block) return same(contents(plan, row));
-        return same(attributes_text(last, facts[row.last]));
-    }
-    if (column == "input_shape") {
-        const std::vector<Dims> shapes = inputs_of(plan, facts, row);
-        std::string raw;
-        for (const Dims& shape : shapes)
-            raw += (raw.empty() ? "" : ",") + shape_text(shape);
-        return {inputs_text(shapes), raw};
-    }
-    if (column == "from") {
-        const std::vector<std::string> sources = sources_of(plan, row);
-        return {near_names(row.path, sources), fmt::format("{}", fmt::join(sources, ","))};
-    }
-    if (column == "receptive_field") return same(field_text(facts[row.last].receptive_field));
-    if (column == "fused") {
-        if (!block)
-            return {fused_text(plan, facts[row.last], row.last, false),
-                    fused_text(plan, facts[row.last], row.last, true)};
-        return same(count_text(std::int64_t(count_steps(facts, row)), "step"));
-    }
-    if (column == "kernel") return same(block ? "" : facts[row.last].kernel);
-    if (column == "place") {
-        const Place& place = plan.layers[row.first].place;
-        return same(place.file.empty()
-                        ? ""
-                        : fmt::format("{}:{}:{}", place.file, place.line, place.column));
-    }
-    const RowTotals totals = totals_of(plan, facts, row);
-    if (column == "parameters") return {parameters_text(totals), std::to_string(totals.parameters)};
-    if (column == "trainable") return {trainable_text(totals), std::to_string(totals.trainable)};
-    if (column == "flops") return {flops_text(totals.flops), std::to_string(totals.flops)};
-    if (column == "bytes") return {bytes_text(totals.bytes), std::to_string(totals.bytes)};
-    if (column == "memory") return {bytes_text(totals.memory), std::to_string(totals.memory)};
-    return {};
+    const Column* found = find_column(column);
+    const bool heading = row.kind == SummaryRow::Kind::heading;
+    if (found == nullptr || (heading && !found->layout.has_names)) return {};
+    return found->cell({plan, facts, row});
 }
 
 std::string json_of(const Plan& plan, const std::vector<LayerFacts>& facts, const SummaryRow& row,
                     const std::string& column) {
-    const bool block = row.kind == SummaryRow::Kind::block;
-    const LayerFacts& own = facts[row.last];
-    const RowTotals totals = totals_of(plan, facts, row);
-    if (column == "bytes" || column == "memory")
-        return fmt::format("\"{}\": {}", column, column == "bytes" ? totals.bytes : totals.memory);
-    if (column == "receptive_field")
-        return fmt::format("\"receptive_field\": [{}, {}]", own.receptive_field[0],
-                           own.receptive_field[1]);
-    if (column == "fused") {
-        if (block) return fmt::format("\"steps\": {}", count_steps(facts, row));
-        const Others others = others_of(plan, own, row.last);
-        std::string text =
-            fmt::format("\"step\": {}, \"fused_with\": {}",
-                        own.step < 0 ? "null" : std::to_string(own.step), json_text(others.names));
-        if (others.more > 0) text += fmt::format(", \"fused_with_more\": {}", others.more);
-        return text;
-    }
-    if (column == "kernel" && !block) return "\"kernel\": " + json_text(own.kernel);
-    if (column == "place") return "\"place\": " + json_text(cell_of(plan, facts, row, column).raw);
-    return "";
+    const Column* found = find_column(column);
+    if (found == nullptr || found->json == nullptr) return "";
+    return found->json({plan, facts, row});
 }
 
 }  // namespace dtnn::plan

@@ -20,6 +20,9 @@ struct ColumnLayout {
     std::size_t least = 0;       ///< texts are shortened to this; 0: never shortened
     char separator = ' ';        ///< texts are shortened at one of these
     bool indispensable = false;  ///< never left out
+    /// How a text is shortened that has no separator within its room.
+    enum class Alone { cut, loses_middle } alone = Alone::cut;
+    bool has_names = false;  ///< of the rows, headings among them; shortened last, in the middle
 };
 
 ColumnLayout layout_of(const std::string& column);

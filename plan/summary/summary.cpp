@@ -271,15 +271,26 @@ bool any_frozen(const Plan& plan) {
     return std::any_of(plan.parameters.begin(), plan.parameters.end(), is_frozen);
 }
 
+bool is_shown(ColumnShown shown, const Plan& plan) {
+    switch (shown) {
+        case ColumnShown::usually:
+            return true;
+        case ColumnShown::where_layers_branch:
+            return !is_chain(plan);
+        case ColumnShown::where_something_is_frozen:
+            return any_frozen(plan);
+        case ColumnShown::on_request:
+            break;
+    }
+    return false;
+}
+
 // In the table a column that says the same of every layer has no place; programs get it always.
 std::vector<std::string> usual_columns(const Plan& plan, bool for_people) {
     std::vector<std::string> columns;
-    for (const SummaryColumn& column : summary_columns()) {
-        if (!column.usual) continue;
-        if (for_people && column.name == "from" && is_chain(plan)) continue;
-        if (for_people && column.name == "trainable" && !any_frozen(plan)) continue;
-        columns.emplace_back(column.name);
-    }
+    for (const SummaryColumn& column : summary_columns())
+        if (for_people ? is_shown(column.shown, plan) : column.shown != ColumnShown::on_request)
+            columns.emplace_back(column.name);
     return columns;
 }
 

@@ -20,12 +20,15 @@ struct Work {
 };
 Work work_of(const Plan& plan);
 
-/// A column of the table. `summary_columns.cpp` says how each is computed.
+/// When a column is shown to people who ask for none; programs get all that are not on request.
+enum class ColumnShown { usually, where_layers_branch, where_something_is_frozen, on_request };
+
+/// A column of the table. `columns.cpp` says how each is computed.
 struct SummaryColumn {
     std::string_view name;   ///< as in --columns, CSV and JSON
     std::string_view title;  ///< as in the table
     std::string_view doc;
-    bool usual;  ///< shown when no columns are asked for
+    ColumnShown shown;
 };
 const std::vector<SummaryColumn>& summary_columns();
 bool is_summary_column(std::string_view name);

@@ -43,10 +43,12 @@ struct TableColumn {
 
 std::string fitted(const TableColumn& column, const std::string& cell) {
     if (column.layout.least == 0) return cell;
-    if (column.name == "name") return without_middle(cell, column.width);
+    if (column.layout.has_names) return without_middle(cell, column.width);
     const std::string words = first_words(cell, column.width, column.layout.separator);
-    // One name alone, which is no number, may lose its middle.
-    return column.name == "from" && words == kMore ? without_middle(cell, column.width) : words;
+    const bool alone = words == kMore;
+    return alone && column.layout.alone == ColumnLayout::Alone::loses_middle
+               ? without_middle(cell, column.width)
+               : words;
 }
 
 std::size_t total_width(const std::vector<TableColumn>& columns) {
@@ -73,7 +75,7 @@ void fit(std::vector<TableColumn>& columns, const std::vector<std::string>& chos
     auto shrink_texts = [&](bool names) {
         for (std::size_t i = columns.size(); i-- > 0;)
             if (columns[i].shown && columns[i].layout.least > 0 &&
-                (columns[i].name == "name") == names)
+                columns[i].layout.has_names == names)
                 if (std::size_t excess = excess_of(columns, width)) shrink(columns[i], excess);
     };
     shrink_texts(false);
@@ -104,7 +106,7 @@ void fit(std::vector<TableColumn>& columns, const std::vector<std::string>& chos
 }
 
 std::string table_cell(const SummaryRow& row, const std::string& column, std::string text) {
-    if (column != "name") return text;
+    if (!layout_of(column).has_names) return text;
     const std::string indent(static_cast<std::size_t>(2 * row.depth), ' ');
     return indent + row.own_name + (row.kind == SummaryRow::Kind::heading ? "/" : "");
 }
