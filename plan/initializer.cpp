@@ -8,20 +8,21 @@
 namespace dtnn::plan {
 
 std::span<const InitializerKind> initializer_kinds() {
+    using enum InitializerKind::Values;
     static const InitializerKind kinds[] = {
-        {"glorot_uniform", {}},
-        {"glorot_normal", {}},
-        {"he_uniform", {}},
-        {"he_normal", {}},
-        {"lecun_uniform", {}},
-        {"lecun_normal", {}},
-        {"orthogonal", {"gain"}},
-        {"normal", {"mean", "deviation"}},
-        {"truncated_normal", {"mean", "deviation"}},
-        {"uniform", {"low", "high"}, true, true},
-        {"constant", {"value"}, false},
-        {"zeros", {}, false},
-        {"ones", {}, false},
+        {"glorot_uniform", scaled_uniform, {}, 2, true},
+        {"glorot_normal", scaled_truncated, {}, 2, true},
+        {"he_uniform", scaled_uniform, {}, 2},
+        {"he_normal", scaled_truncated, {}, 2},
+        {"lecun_uniform", scaled_uniform, {}, 1},
+        {"lecun_normal", scaled_truncated, {}, 1},
+        {"orthogonal", orthogonal, {"gain"}},
+        {"normal", normal, {"mean", "deviation"}},
+        {"truncated_normal", truncated, {"mean", "deviation"}},
+        {"uniform", uniform, {"low", "high"}},
+        {"constant", constant, {"value"}},
+        {"zeros", constant},
+        {"ones", constant, {}, 0, false, 1},
     };
     return kinds;
 }
@@ -50,7 +51,7 @@ std::optional<std::string> mistake_of(const Initializer& initializer) {
     for (const std::string_view name : kind->numbers)
         if (!initializer.numbers.contains(std::string(name)))
             return fmt::format("the initializer `{}` lacks `{}`", kind->name, name);
-    if (kind->is_interval) {
+    if (kind->values == InitializerKind::Values::uniform) {
         const double low = std::get<double>(initializer.numbers.at("low"));
         const double high = std::get<double>(initializer.numbers.at("high"));
         if (low >= high)

@@ -1,6 +1,6 @@
 #pragma once
-/// The closed set of initializers and the numbers that each takes: what compiler, audit and runtime
-/// agree on.
+/// The closed set of initializers, the numbers that each takes and what values they make: what
+/// compiler, audit and runtime agree on.
 
 #include <optional>
 #include <span>
@@ -13,10 +13,23 @@
 namespace dtnn::plan {
 
 struct InitializerKind {
+    enum class Values {
+        constant,   ///< `constant`, or the number `value`
+        uniform,    ///< from `low`, which is less, to `high`
+        normal,     ///< of `mean` and `deviation`
+        truncated,  ///< the same, cut off two deviations from the mean
+        orthogonal,
+        scaled_uniform,   ///< over an interval around 0, of the variance gain / fan
+        scaled_truncated  ///< normal, cut off, of that variance
+    };
     std::string_view name;
-    std::vector<std::string_view> numbers;  ///< all of them stand in Initializer::numbers
-    bool draws = true;                      ///< random numbers
-    bool is_interval = false;               ///< of `low` and `high`, the first less than the second
+    Values values;
+    std::vector<std::string_view> numbers = {};  ///< all of them stand in Initializer::numbers
+    double gain = 0;
+    bool with_out = false;  ///< the fan is fan_in + fan_out, else fan_in
+    double constant = 0;
+
+    bool draws() const { return values != Values::constant; }
 };
 
 std::span<const InitializerKind> initializer_kinds();

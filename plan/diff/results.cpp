@@ -216,7 +216,7 @@ class ResultComparison {
                            kMath, "training starts from other values"),
                q.name);
         const InitializerKind* kind = find_initializer(t.kind);
-        if (!kind || !kind->draws || made(s) != made(t)) return;
+        if (!kind || !kind->draws() || made(s) != made(t)) return;
         const bool range = s.fan_in != t.fan_in || s.fan_out != t.fan_out;
         if (!range && s.stream == t.stream) return;
         changes_.add(

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <iterator>
 #include <span>
 #include <vector>
 
@@ -22,23 +21,7 @@ namespace {
 
 namespace philox = kernels::philox;
 
-struct Kind {
-    const char* name;
-    double gain;    ///< variance = gain / fan
-    bool with_out;  ///< fan is fan_in + fan_out, else fan_in
-    bool normal;
-};
-constexpr Kind kKinds[] = {
-    {"glorot_uniform", 2, true, false}, {"glorot_normal", 2, true, true},
-    {"he_uniform", 2, false, false},    {"he_normal", 2, false, true},
-    {"lecun_uniform", 1, false, false}, {"lecun_normal", 1, false, true},
-};
-
-const Kind* find_kind(const std::string& name) {
-    const auto* found = std::find_if(std::begin(kKinds), std::end(kKinds),
-                                     [&](const Kind& kind) { return name == kind.name; });
-    return found == std::end(kKinds) ? nullptr : found;
-}
+using Values = plan::InitializerKind::Values;
 
 /// The distribution function of the normal distribution at -2, and the standard deviation of what
 /// is left between -2 and 2.
@@ -76,22 +59,30 @@ double number(const plan::Initializer& initializer, const char* name) {
 }
 
 Draw draw_of(const plan::Initializer& initializer) {
-    const std::string& name = initializer.kind;
-    if (name == "uniform") {
-        const double low = number(initializer, "low"), high = number(initializer, "high");
-        return {Draw::Shape::uniform, (low + high) / 2, (high - low) / 2};
-    }
-    if (name == "normal" || name == "truncated_normal")
-        return {name == "normal" ? Draw::Shape::normal : Draw::Shape::truncated,
-                number(initializer, "mean"), number(initializer, "deviation")};
-    if (name == "orthogonal") return {Draw::Shape::normal};
-    const Kind& kind = *find_kind(name);
+    const plan::InitializerKind& kind = *plan::find_initializer(initializer.kind);
     const double fan = double(
         std::max<std::int64_t>(1, initializer.fan_in + (kind.with_out ? initializer.fan_out : 0)));
-    const double standard_deviation = std::sqrt(kind.gain / fan);
-    if (kind.normal)
-        return {Draw::Shape::truncated, 0, standard_deviation / kTruncatedStandardDeviation};
-    return {Draw::Shape::uniform, 0, standard_deviation * std::sqrt(3.0)};
+    const double deviation = std::sqrt(kind.gain / fan);
+    switch (kind.values) {
+        case Values::uniform: {
+            const double low = number(initializer, "low"), high = number(initializer, "high");
+            return {Draw::Shape::uniform, (low + high) / 2, (high - low) / 2};
+        }
+        case Values::normal:
+            return {Draw::Shape::normal, number(initializer, "mean"),
+                    number(initializer, "deviation")};
+        case Values::truncated:
+            return {Draw::Shape::truncated, number(initializer, "mean"),
+                    number(initializer, "deviation")};
+        case Values::scaled_uniform:
+            return {Draw::Shape::uniform, 0, deviation * std::sqrt(3.0)};
+        case Values::scaled_truncated:
+            return {Draw::Shape::truncated, 0, deviation / kTruncatedStandardDeviation};
+        case Values::orthogonal:
+        case Values::constant:
+            break;
+    }
+    return {Draw::Shape::normal};
 }
 
 /// Calls visit(logical, physical, value) for every element, in parallel.
@@ -119,13 +110,13 @@ void fill(const plan::Parameter& parameter, std::uint64_t seed, T* values,
           kernels::ThreadTeam& team) {
     const Arrangement arrangement(parameter.physical_dims, parameter.order);
     const plan::Initializer& initializer = parameter.initializer;
-    const std::string& kind = initializer.kind;
-    if (kind == "zeros" || kind == "ones" || kind == "constant") {
-        const double value = kind == "constant" ? number(initializer, "value") : kind == "ones";
+    const plan::InitializerKind& kind = *plan::find_initializer(initializer.kind);
+    if (kind.values == Values::constant) {
+        const double value = kind.numbers.empty() ? kind.constant : number(initializer, "value");
         std::fill_n(values, arrangement.elements(), T(value));
         return;
     }
-    if (kind != "orthogonal") {
+    if (kind.values != Values::orthogonal) {
         draw_all(initializer, seed, arrangement, team,
                  [&](std::int64_t, std::int64_t place, double value) { values[place] = T(value); });
         return;

@@ -286,6 +286,7 @@ double Watched::worst() const {
 
 std::unique_ptr<Watcher> make_watcher(const plan::Component& component, const plan::Plan& plan,
                                       const std::string& key) {
+    // Types are compared here alone: the front end's table says what fields each has.
     if (component.type == "reduce_on_plateau")
         return std::make_unique<ReduceOnPlateau>(component, plan);
     if (component.type == "early_stopping")

@@ -72,7 +72,9 @@ std::optional<std::string> read_initializer(const SourceNode& node, const Field&
     }
     const FieldValues values = read_fields(*numbers, *table, {whose, span}, diagnostics);
     if (!values.sound) return std::nullopt;
-    if (plan::find_initializer(kind)->is_interval && values.real("low") >= values.real("high")) {
+    const bool is_interval =
+        plan::find_initializer(kind)->values == plan::InitializerKind::Values::uniform;
+    if (is_interval && values.real("low") >= values.real("high")) {
         const std::string given = values.spans.contains("high") ? "high" : "low";
         const auto place = values.spans.find(given);
         diagnostics.error(Code::out_of_range, place == values.spans.end() ? span : place->second,
