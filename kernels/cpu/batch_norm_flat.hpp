@@ -107,7 +107,7 @@ DTNN_INLINE typename V::Vector passed(const A& a, const Scratch<T>& scratch, typ
 /// Constants 0, the rounded mean, and where relu's sign is computed again 1 and 2, batch norm as
 /// (x - T(mean)) * scale + shift.
 template <Passing passing, class A, class T>
-void spread_forward(const A& a, const Flat& flat, const Scratch<T>& scratch) {
+DTNN_INLINE void spread_forward(const A& a, const Flat& flat, const Scratch<T>& scratch) {
     for (std::int64_t c = 0; c < flat.channels; ++c) {
         scratch.spread(0, flat, c, a.mean[c]);
         if constexpr (passing == Passing::where_positive) {
@@ -155,8 +155,8 @@ void add_gradients(const A& a, const Flat& flat, const Scratch<T>& scratch, Thre
 /// Totals channel c after add_gradients: the sums of g and of g * xhat, which are the gradients of
 /// beta and gamma.
 template <class A, class T>
-void total_gradients(const A& a, const Flat& flat, const Scratch<T>& scratch, std::int64_t c,
-                     double& diff_beta, double& diff_gamma) {
+DTNN_INLINE void total_gradients(const A& a, const Flat& flat, const Scratch<T>& scratch,
+                                 std::int64_t c, double& diff_beta, double& diff_gamma) {
     double products = 0;
     scratch.total(flat, c, diff_beta, products);
     diff_gamma = (products - rest_of<T>(a.mean[c]) * diff_beta) * double(a.inverse_deviation[c]);
@@ -164,8 +164,8 @@ void total_gradients(const A& a, const Flat& flat, const Scratch<T>& scratch, st
 
 /// Constants 3 to 5 of channel c, for the sums of g and of g * xhat over so many elements.
 template <class A, class T>
-void spread_backward(const A& a, const Flat& flat, const Scratch<T>& scratch, std::int64_t c,
-                     double sum, double products, double count) {
+DTNN_INLINE void spread_backward(const A& a, const Flat& flat, const Scratch<T>& scratch,
+                                 std::int64_t c, double sum, double products, double count) {
     const auto inverse = double(a.inverse_deviation[c]);
     const double scale = double(a.gamma[c]) * inverse;
     const double of_distance = -scale * inverse * products / count;
