@@ -10,19 +10,19 @@ namespace dtnn::plan {
 std::span<const InitializerKind> initializer_kinds() {
     using enum InitializerKind::Values;
     static const InitializerKind kinds[] = {
-        {"glorot_uniform", scaled_uniform, {}, 2, true},
-        {"glorot_normal", scaled_truncated, {}, 2, true},
-        {"he_uniform", scaled_uniform, {}, 2},
-        {"he_normal", scaled_truncated, {}, 2},
-        {"lecun_uniform", scaled_uniform, {}, 1},
-        {"lecun_normal", scaled_truncated, {}, 1},
-        {"orthogonal", orthogonal, {"gain"}},
-        {"normal", normal, {"mean", "deviation"}},
-        {"truncated_normal", truncated, {"mean", "deviation"}},
-        {"uniform", uniform, {"low", "high"}},
-        {"constant", constant, {"value"}},
-        {"zeros", constant},
-        {"ones", constant, {}, 0, false, 1},
+        {"glorot_uniform", {}, scaled_uniform, true, 2},
+        {"glorot_normal", {}, scaled_truncated, true, 2},
+        {"he_uniform", {}, scaled_uniform, false, 2},
+        {"he_normal", {}, scaled_truncated, false, 2},
+        {"lecun_uniform", {}, scaled_uniform, false, 1},
+        {"lecun_normal", {}, scaled_truncated, false, 1},
+        {"orthogonal", {"gain"}, orthogonal},
+        {"normal", {"mean", "deviation"}, normal},
+        {"truncated_normal", {"mean", "deviation"}, truncated},
+        {"uniform", {"low", "high"}, uniform},
+        {"constant", {"value"}, constant},
+        {"zeros", {}, constant},
+        {"ones", {}, constant, false, 0, 1},
     };
     return kinds;
 }

@@ -23,10 +23,10 @@ struct InitializerKind {
         scaled_truncated  ///< normal, cut off, of that variance
     };
     std::string_view name;
+    std::vector<std::string_view> numbers;  ///< all of them stand in Initializer::numbers
     Values values;
-    std::vector<std::string_view> numbers = {};  ///< all of them stand in Initializer::numbers
-    double gain = 0;
     bool with_out = false;  ///< the fan is fan_in + fan_out, else fan_in
+    double gain = 0;
     double constant = 0;
 
     bool draws() const { return values != Values::constant; }

@@ -67,7 +67,8 @@ struct PassedGradient {
 
     struct Channels {
         Number mean[W];
-        Number scale[kAgain ? W : 1], shift[kAgain ? W : 1];
+        static constexpr int kSigns = 1 + int(kAgain) * (W - 1);  // an array has at least one
+        Number scale[kSigns], shift[kSigns];
 
         DTNN_DEVICE Number distance(const GradientTerms<T, W>& terms, int w) const {
             return Number(terms.src.of[w]) - mean[w];
