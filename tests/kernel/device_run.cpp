@@ -17,7 +17,9 @@ namespace {
 
 using namespace runtime::cuda;
 
-constexpr std::int64_t kAlignment = 256;
+/// Of operands: what plans have, and no more (plan::kAlignment). The room begins at a multiple of
+/// 256, so the first one does not.
+constexpr std::int64_t kAlignment = 64;
 /// For the operands of one kernel.
 constexpr std::int64_t kRoom = std::int64_t{3} << 30;
 constexpr std::int64_t kPinned = std::int64_t{256} << 20;
@@ -95,7 +97,7 @@ class Run final : public OnDevice {
     }
 
     std::map<std::byte*, Block> blocks_;  // by the host's memory
-    std::int64_t used_ = 0;
+    std::int64_t used_ = kAlignment;
     std::unique_ptr<ApiKernel> kernel_;
 };
 
