@@ -4,6 +4,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "compiler/ops/op.hpp"
+
 namespace dtnn::compiler {
 
 namespace {
@@ -57,8 +59,8 @@ class LayerWalk {
             waiting.pop_back();
             if (claimed_[layer]) continue;
             if (writer_of_[layer] >= 0 && writer_of_[layer] != step) continue;
-            const std::string& type = layers_[layer].type;
-            const bool idle = (type == "dropout" || type == "spatial_dropout2d") &&
+            const OpDef* op = find_op(layers_[layer].type);
+            const bool idle = op != nullptr && op->family == Family::dropout &&
                               program_.phase == plan::ProgramPhase::inference &&
                               writer_of_[layer] < 0;
             if (!idle) {

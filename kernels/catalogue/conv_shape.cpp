@@ -75,6 +75,8 @@ ConvShape dense_shape(const Problem& problem) {
     return shape;
 }
 
+// The name says it, as a packed matrix has as many axes as packed filters; gradients have the name
+// of the layer in front of theirs.
 bool is_dense(const Problem& problem) {
     return problem.op.starts_with("dense");
 }

@@ -9,6 +9,7 @@
 #include "base/json_text.hpp"
 #include "plan/diff/change_list.hpp"
 #include "plan/diff/layer_meanings.hpp"
+#include "plan/layer_types.hpp"
 
 namespace dtnn::plan {
 
@@ -246,8 +247,7 @@ class LayerComparison {
         std::vector<std::string> sorted_before = before, sorted_after = t.from;
         std::sort(sorted_before.begin(), sorted_before.end());
         std::sort(sorted_after.begin(), sorted_after.end());
-        // The layers whose operands may come in any order.
-        bool order = sorted_before == sorted_after && (t.type == "add" || t.type == "multiply");
+        bool order = sorted_before == sorted_after && layer_type(t.type).commutes;
         const LayerMeaning& meaning = meaning_of_layer_field(t.type, "from");
         (follows ? around_ : connections_)
             .add(make_change(Section::connections, Action::changed, "from", json_text(s.from),

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/saturating.hpp"
+#include "plan/layer_types.hpp"
 #include "plan/rules/local_steps.hpp"
 
 namespace dtnn::plan {
@@ -18,9 +19,9 @@ std::int64_t global_batch(const Plan& plan, int ranks) {
 std::vector<std::string> depends_on_ranks(const Plan& plan) {
     std::vector<std::string> reasons;
     const Parallel& parallel = plan.parallel;
-    // The one layer whose numbers depend on the samples that it sees together.
-    const bool norms = std::any_of(plan.layers.begin(), plan.layers.end(),
-                                   [](const Layer& layer) { return layer.type == "batch_norm"; });
+    const bool norms = std::any_of(plan.layers.begin(), plan.layers.end(), [](const Layer& layer) {
+        return layer_type(layer.type).sees_batch;
+    });
     if (moves_locally(parallel)) reasons.emplace_back("ranks move weights of their own");
     if (norms && parallel.batch_statistics == BatchStatistics::local)
         reasons.emplace_back("batch norm takes statistics of each rank's samples");

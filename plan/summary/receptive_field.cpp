@@ -15,6 +15,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "plan/layer_types.hpp"
+
 namespace dtnn::plan {
 
 namespace {
@@ -55,34 +57,49 @@ std::int64_t adaptive_window(std::int64_t extent, std::int64_t windows) {
 Axis step(const Layer& layer, Axis in, std::size_t axis) {
     const bool image = layer.output_axes == image_axes();
     const std::int64_t extent = image ? layer.output_shape[axis + 1] : in.extent;
-    const std::string_view type = layer.type;
     Axis out = in;
     out.extent = extent;
-    if (layer.attributes.contains("kernel")) {
-        const std::int64_t kernel = number(layer, "kernel", axis, 1);
-        const std::int64_t reach = number(layer, "dilation", axis, 1) * (kernel - 1);
-        // Pooling without a stride takes its kernel's extents.
-        const bool pooling = type.find("pool") != std::string_view::npos;
-        const auto stride = double(number(layer, "stride", axis, pooling ? kernel : 1));
-        if (type.find("transpose") != std::string_view::npos) {
-            // A result cell gathers the inputs whose window covers it: every stride-th offset.
-            out.size += in.jump * std::floor(double(reach) / stride);
-            out.jump /= stride;
-        } else {
-            out.size += in.jump * double(reach);
-            out.jump *= stride;
-        }
-    } else if (type.starts_with("global_") || type.starts_with("adaptive_")) {
-        const std::int64_t windows = type.starts_with("global_") ? 1 : extent;
-        out.size += in.jump * double(adaptive_window(in.extent, windows) - 1);
-        out.jump *= double(in.extent) / double(std::max<std::int64_t>(windows, 1));
+    const auto windows = [&](std::int64_t count) {
+        out.size += in.jump * double(adaptive_window(in.extent, count) - 1);
+        out.jump *= double(in.extent) / double(std::max<std::int64_t>(count, 1));
         if (!image) out.extent = 1;
-    } else if (type.starts_with("upsample")) {
-        if (is_text(layer, "mode", "bilinear") && extent > 1 && in.extent > 1) out.size += in.jump;
-        out.jump *= double(in.extent) / double(std::max<std::int64_t>(extent, 1));
-    } else if (type == "dense") {
-        out.size += in.jump * double(in.extent - 1);
-        out.extent = 1;
+    };
+    const Reach reach = layer_type(layer.type).reach;
+    switch (reach) {
+        case Reach::cell:
+            break;
+        case Reach::window:
+        case Reach::pool:
+        case Reach::scattered: {
+            const std::int64_t kernel = number(layer, "kernel", axis, 1);
+            const std::int64_t around = number(layer, "dilation", axis, 1) * (kernel - 1);
+            const std::int64_t otherwise = reach == Reach::pool ? kernel : 1;
+            const auto stride = double(number(layer, "stride", axis, otherwise));
+            if (reach == Reach::scattered) {
+                // A result cell gathers the inputs whose window covers it: every stride-th offset.
+                out.size += in.jump * std::floor(double(around) / stride);
+                out.jump /= stride;
+            } else {
+                out.size += in.jump * double(around);
+                out.jump *= stride;
+            }
+            break;
+        }
+        case Reach::all_cells:
+            windows(1);
+            break;
+        case Reach::parts:
+            windows(extent);
+            break;
+        case Reach::resampled:
+            if (is_text(layer, "mode", "bilinear") && extent > 1 && in.extent > 1)
+                out.size += in.jump;
+            out.jump *= double(in.extent) / double(std::max<std::int64_t>(extent, 1));
+            break;
+        case Reach::row:
+            out.size += in.jump * double(in.extent - 1);
+            out.extent = 1;
+            break;
     }
     return out;
 }

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <utility>
 
+#include "plan/layer_types.hpp"
 #include "runtime/data/formats/npy.hpp"
 
 namespace dtnn::runtime {
 namespace {
 
-/// [filters, channels, height, width] of a convolution, [inputs, units] of a dense layer.
 constexpr std::size_t kFilterExtents = 4, kMatrixExtents = 2;
 
 Dims in_order(const Dims& dims, const Order& order) {
@@ -84,7 +84,8 @@ std::optional<Dims> LayoutRules::flattened(const plan::Layer& layer) const {
         }
         at = source->second;
         if (at->output_axes == image_axes()) return at->output_shape;
-        if (at->output_axes != Axes{AxisKind::feature} || at->type == "dense") return std::nullopt;
+        const bool mixed = plan::layer_type(at->type).weights == plan::WeightForm::matrix;
+        if (at->output_axes != Axes{AxisKind::feature} || mixed) return std::nullopt;
     }
     return std::nullopt;
 }
@@ -95,12 +96,14 @@ std::vector<FileForm> LayoutRules::forms(std::size_t index, WeightLayout layout)
     const FileForm own{dims, dims, {}};
     if (layout == WeightLayout::own || parameter.layer < 0) return {own};
     const plan::Layer& layer = plan_->layers[std::size_t(parameter.layer)];
-    const bool weights = parameter.role == "weights";
+    // Roles are an open set: each operator names its own.
+    const plan::WeightForm form =
+        parameter.role == "weights" ? plan::layer_type(layer.type).weights : plan::WeightForm::none;
     // Extents are asked for because a plan from a file may have others.
-    const bool filters = weights && dims.size() == kFilterExtents;
-    const bool dense = weights && layer.type == "dense" && dims.size() == kMatrixExtents;
-    if (filters && layer.type == "conv2d") return convolution(dims, layout);
-    if (filters && layer.type == "depthwise_conv2d")
+    const bool filters = dims.size() == kFilterExtents;
+    const bool dense = form == plan::WeightForm::matrix && dims.size() == kMatrixExtents;
+    if (filters && form == plan::WeightForm::filters) return convolution(dims, layout);
+    if (filters && form == plan::WeightForm::filter_of_a_channel)
         return {own, {{dims[0], dims[2], dims[3]}, dims, {}}};
     if (dense && layout == WeightLayout::torch) return {{{dims[1], dims[0]}, dims, {1, 0}}};
     if (!dense && dims.size() != 1) return {own};

@@ -6,6 +6,8 @@
 
 namespace dtnn {
 
+// The words of the option are compared in this file alone: `validation` is a split of the samplers
+// only where it has samples of its own.
 bool is_split(const std::string& word) {
     return word == "train" || word == "validation" || word == "test";
 }

@@ -8,6 +8,7 @@
 #include "compiler/ir/axes.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/support/check.hpp"
+#include "plan/layer_types.hpp"
 #include "tests/graphs/parser.hpp"
 
 namespace registry_test {
@@ -223,6 +224,29 @@ TEST_CASE("steps say every attribute that their operator declares, by default wh
             CAPTURE(name);
             CHECK(find_field(def->fields, name) == nullptr);  // the default stands once
         }
+}
+
+TEST_CASE("the list of layer types knows every layer that reads more than a cell") {
+    using plan::Reach;
+    for (const plan::LayerType& type : plan::layer_types()) {
+        CAPTURE(type.name);
+        const OpDef* def = find_op(type.name);
+        CHECK((def != nullptr && !def->example.empty()));
+    }
+    for (const OpDef* def : all_ops()) {
+        if (def->example.empty()) continue;
+        CAPTURE(def->name);
+        const plan::LayerType& type = plan::layer_type(def->name);
+        const Family family = *def->family;
+        CHECK((family == Family::convolution || family == Family::dense) ==
+              (type.reach == Reach::window || type.reach == Reach::scattered ||
+               type.reach == Reach::row));
+        CHECK((family == Family::pooling) ==
+              (type.reach == Reach::pool || type.reach == Reach::all_cells ||
+               type.reach == Reach::parts));
+        CHECK((type.reach == Reach::pool) ==
+              (family == Family::pooling && find_field(def->fields, "kernel") != nullptr));
+    }
 }
 
 TEST_CASE("elementwise nodes have an expression, others have none") {
