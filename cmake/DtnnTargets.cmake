@@ -58,7 +58,9 @@ if(DTNN_SANITIZE)
     string(REPLACE "," "$<COMMA>" sanitizers "${DTNN_SANITIZE}")
     target_compile_options(dtnn_options INTERFACE
         $<IF:$<BOOL:$<TARGET_PROPERTY:DTNN_ADDRESS_ONLY>>,-fsanitize=address,-fsanitize=${sanitizers}>
-        -fno-sanitize-recover=all)
+        -fno-sanitize-recover=all
+        # GCC takes variants and optionals that sanitizers watch for values that nobody has set.
+        $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
     target_link_options(dtnn_options INTERFACE -fsanitize=${DTNN_SANITIZE})
 endif()
 
