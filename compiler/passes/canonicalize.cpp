@@ -3,6 +3,7 @@
 #include "compiler/ops/define.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/ops/loss/losses.hpp"
+#include "compiler/ops/loss/over_logits.hpp"
 #include "compiler/ops/op.hpp"
 #include "compiler/passes/pass.hpp"
 #include "compiler/passes/shared/rewriting.hpp"
@@ -108,6 +109,29 @@ std::optional<Node> loss_of_sigmoid(const Graph& graph, const Node& node) {
     return joined;
 }
 
+/// A pointwise loss of probabilities that takes their logarithms, over what they are made of;
+/// nothing for other nodes.
+std::vector<Node> loss_of_logarithms(const Graph& graph, const Node& node) {
+    if (node.op != kPointwiseLoss) return {};
+    const Node* before = producer(graph, node.inputs[0]);
+    if (!before || op(before->op).gives != plan::Prediction::probabilities) return {};
+    const std::string squash = expression_of(*before);
+    const bool separate = squash == "x0 sigmoid";
+    const bool distribution = squash.empty() && is_rows(graph.type(before->outputs[0]));
+    if (!separate && !distribution) return {};
+    auto attributes =
+        over_logits(node.attributes, separate ? Squash::sigmoid : Squash::softmax);
+    if (!attributes) return {};
+    Node joined = node;
+    joined.inputs[0] = before->inputs[0];
+    joined.attributes = std::move(*attributes);
+    if (separate) return {std::move(joined)};
+    Node logarithms = *before;
+    logarithms.op = "log_softmax";
+    logarithms.phase = node.phase;
+    return {std::move(logarithms), std::move(joined)};
+}
+
 std::vector<Node> general_form(const Graph& graph, const Node& node) {
     const auto& rule = op(node.op).general_form;
     return rule ? rule(graph, node) : std::vector<Node>();
@@ -141,6 +165,9 @@ void replace_by(Rewriter& r, const Graph& graph, const Node& node, std::vector<N
 ///     %p = sigmoid(%x)                                ->  %l = elementwise_mean(%x, %t) of
 ///     %l = elementwise_mean(%p, %t) of                    binary_cross_entropy_with_logits
 ///          binary_cross_entropy
+///     %p = softmax(%x)                                ->  %q = log_softmax(%x)
+///     %l = elementwise_mean(%p, %t) of log(p)             %l = elementwise_mean(%q, %t) of q;
+///                                                         of a sigmoid over %x
 ///     %y = layer_norm(%x, @g: T[C,H,W], ...)          ->  %y = layer_norm(%x, @g: T[1,C,H,W], ...)
 ///     %y = depthwise_conv2d(%x: T[N,C,H,W], @w)       ->  %y = conv2d(%x, @w) {groups=C}
 ///     %p = zero_pad2d(%x)                             ->  %y = conv2d(%x, @w) {padding=...}
@@ -188,6 +215,8 @@ std::optional<Graph> canonicalize(const Graph& graph, PassContext&) {
                       emit(r, std::move(dense), graph.value(node.outputs[0]).name)[0]);
         } else if (auto joined = loss_of_sigmoid(graph, node)) {
             replace_by(r, graph, node, {std::move(*joined)});
+        } else if (auto over = loss_of_logarithms(graph, node); !over.empty()) {
+            replace_by(r, graph, node, std::move(over));
         } else if (auto form = general_form(graph, node); !form.empty()) {
             replace_by(r, graph, node, std::move(form));
         } else {

@@ -6,8 +6,10 @@
 #include <array>
 #include <cmath>
 
+#include "base/expression/expression.hpp"
 #include "compiler/frontend/lint/lint_rule.hpp"
 #include "compiler/frontend/read/validation.hpp"
+#include "compiler/ops/expression/parse_infix.hpp"
 #include "compiler/ops/loss/losses.hpp"
 #include "plan/rules/parallel.hpp"
 
@@ -58,6 +60,49 @@ void softmax_for_many(const LintSubject& subject, LintVoice& voice) {
         many ? "end the model with `- sigmoid`, and choose `loss: binary_cross_entropy`"
              : "end the model with `- sigmoid`, or choose `loss: categorical_cross_entropy`");
     note_loss(subject, warning);
+}
+
+/// A number that keeps a probability away from 0, and is none that the probability is meant to reach.
+bool is_bound(const Expression& e) {
+    constexpr double kLargest = 1e-2;
+    return e.term == Term::number && e.number > 0 && e.number <= kLargest;
+}
+
+/// What stands in place of the prediction, input 0, or of 1 less it, kept away from 0; null:
+/// nothing does.
+const Expression* clipped(const Expression& e) {
+    const bool clips = (e.term == Term::max || e.term == Term::add) &&
+                       (is_bound(e.operands[0]) || is_bound(e.operands[1]));
+    return clips && reads(e, 0) ? &e : nullptr;
+}
+
+/// The first logarithm or quotient of such an operand; null: there is none.
+const Expression* of_clipped(const Expression& e) {
+    if (e.term == Term::log && clipped(e.operands[0])) return &e;
+    if (e.term == Term::div && clipped(e.operands[1])) return &e;
+    for (const Expression& operand : e.operands)
+        if (const Expression* found = of_clipped(operand)) return found;
+    return nullptr;
+}
+
+void clipped_probability(const LintSubject& subject, LintVoice& voice) {
+    const LossInfo* loss = loss_of(subject);
+    const LayerSpec& end = subject.end();
+    if (!loss || !loss->written || op(end.type).gives != plan::Prediction::probabilities) return;
+    const auto* text =
+        value_of<std::string>(subject.training().loss_attributes, "expression");
+    if (!text) return;
+    const std::vector<std::string> names = {"p", "t"};
+    const Expression formula = parse_infix(*text, names);
+    const Expression* found = of_clipped(formula);
+    if (!found) return;
+    const Expression& bounded = found->operands[found->term == Term::log ? 0 : 1];
+    voice.say(subject.of_training("loss"),
+              fmt::format("the loss has `{}`, and `{}` has no slope, or hardly any, where a "
+                          "probability is nearly 0: the worst answers teach nothing",
+                          to_infix(*found, names), to_infix(bounded, names)),
+              fmt::format("write `log(p)` without a bound: behind `{}` it is finite and exact",
+                          end.type));
 }
 
 void bounded_regression(const LintSubject& subject, LintVoice& voice) {
@@ -155,6 +200,7 @@ void slow_average(const LintSubject& subject, LintVoice& voice) {
 constexpr std::array kJobRules = {
     LintRule{Code::sigmoid_for_classes, LintScope::job, sigmoid_for_classes},
     LintRule{Code::softmax_for_many, LintScope::job, softmax_for_many},
+    LintRule{Code::clipped_probability, LintScope::job, clipped_probability},
     LintRule{Code::bounded_regression, LintScope::job, bounded_regression},
     LintRule{Code::batch_norm_of_one, LintScope::job, batch_norm_of_one},
     LintRule{Code::accumulation_over_epoch, LintScope::job, accumulation_over_epoch},

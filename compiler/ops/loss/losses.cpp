@@ -49,6 +49,10 @@ const LossInfo* find_loss(std::string_view name, const Attributes& fields) {
     return find_loss(logits ? "binary_cross_entropy_with_logits" : name);
 }
 
+bool joins(const LossInfo& loss, std::string_view layer) {
+    return loss.written ? op(layer).gives == plan::Prediction::probabilities : layer == loss.joins;
+}
+
 plan::Prediction prediction_of(plan::Prediction gives, const LossInfo* loss,
                                plan::LabelKind labels) {
     if (labels == plan::LabelKind::values || labels == plan::LabelKind::input)

@@ -13,7 +13,7 @@ struct LossInfo {
     std::string_view name;
     /// What the numbers at the end of a model must be for the loss to mean something; scores: any.
     plan::Prediction takes = plan::Prediction::scores;
-    std::string_view joins = {};  ///< the layer that becomes one operator with it; empty: none
+    std::string_view joins = {};  ///< see joins(); of a written loss empty: any that gives probabilities
     int labels = 0;               ///< bit i: can be taken of labels of plan::LabelKind(i)
     bool soft = false;            ///< a row may have a share of every class
     /// Pointwise losses: infix over p, t, w and the loss's real fields. Empty: the operator of that
@@ -34,6 +34,9 @@ const LossInfo* find_loss(std::string_view name);
 /// The loss that a training's is with these fields: binary_cross_entropy with `from_logits` is
 /// binary_cross_entropy_with_logits.
 const LossInfo* find_loss(std::string_view name, const Attributes& fields);
+
+/// Whether the layer of that type at a model's end becomes one operator with the loss.
+bool joins(const LossInfo& loss, std::string_view layer);
 
 /// What a model predicts that ends in `gives` and is trained by the loss (null: by none) on labels
 /// of the kind. The loss decides where it takes a certain form; others go by the model's end.

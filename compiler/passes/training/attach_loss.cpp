@@ -224,7 +224,7 @@ std::optional<Graph> attach_loss(const Graph& graph, PassContext& context) {
     const bool cells = !is_rows(predicted);
     const Node* last = producer(graph, old_predictions);
     const LossInfo* loss = find_loss(context.training.loss, context.training.loss_attributes);
-    const bool joined = last && loss && last->op == loss->joins &&
+    const bool joined = last && loss && joins(*loss, last->op) &&
                         int(written_axis(last->attributes)) == feature_axis(predicted.axes);
     const bool moved = cells && joined && Uses(graph).readers(old_predictions).empty();
     Rewriter r(graph);
