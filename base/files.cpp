@@ -74,18 +74,28 @@ int answer_descriptor() {
     return answers;
 }
 
+bool answer_is_wanted() {
+    const int flags = ::fcntl(answers, F_GETFL);
+    return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
 int flush_to_disk(int descriptor) {
     // EBADF: of a folder that may not be read.
     return ::fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS || errno == EBADF ? 0
                                                                                            : errno;
 }
 
+bool is_link(const std::string& path) {
+    std::error_code error;
+    return std::filesystem::is_symlink(path, error);
+}
+
 std::string place_of_file(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
         return "";
+    if (!is_link(path)) return path;
     std::error_code error;
-    if (!std::filesystem::is_symlink(path, error)) return path;
     const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
     return error ? path : target.string();
 }

@@ -38,6 +38,9 @@ void fill_standard_streams();
 int keep_answers_apart();
 /// The descriptor that answers go to: standard output as the program began with it.
 int answer_descriptor();
+/// Whether standard output was open for writing when the program began: who closes it wants no
+/// answer.
+bool answer_is_wanted();
 
 /// Flushes to the disk; nothing for pipes and devices, which have nothing to be flushed.
 int flush_to_disk(int descriptor);
@@ -45,6 +48,10 @@ int flush_to_disk(int descriptor);
 /// The path that a file which is written aside is renamed to: the end of a chain of links. Empty
 /// where there is something that is no regular file, which must be written into as it is.
 std::string place_of_file(const std::string& path);
+
+/// Whether the path itself is a link, wherever it leads. Names that nobody gave are not written
+/// through one: it may be a stranger's.
+bool is_link(const std::string& path);
 
 /// Lets `write` (0 or an errno) write into what is there and no regular file, or into a new file.
 int write_into(const std::string& path, const std::function<int(int descriptor)>& write);

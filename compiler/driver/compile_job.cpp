@@ -187,6 +187,7 @@ std::optional<plan::Plan> compile_job(const JobSpec& job, const CompileOptions& 
                        options.tuning,
                        job.machine.processor.empty() ? processor_name() : job.machine.processor};
     request.emit = options.observe;
+    request.tell = options.tell;
     plan::Plan plan = compile(request, diagnostics);
     if (!diagnostics.has_errors()) check_machine(job, plan, diagnostics);
     if (diagnostics.has_errors()) return std::nullopt;

@@ -34,6 +34,8 @@ struct CompileOptions {
     /// Is called after each phase ("forward", a pass, "schedule", ...) of each program.
     std::function<void(const std::string& phase, const std::string& program, const Graph&)>
         observe = {};
+    /// Is called before work that may take long, with what it is.
+    std::function<void(const std::string& work)> tell = {};
 };
 
 /// The options of a spec beside a plan that it is compared with, so that only what is written can

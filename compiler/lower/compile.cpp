@@ -1,5 +1,7 @@
 #include "compiler/lower/compile.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -8,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/quantity_text.hpp"
 #include "base/saturating.hpp"
 #include "compiler/lower/emit_plan.hpp"
 #include "compiler/lower/memory_budget.hpp"
@@ -290,8 +293,15 @@ plan::Plan compile(const CompileRequest& request, Diagnostics& diagnostics) {
     CompileRequest quiet = request;
     quiet.emit = {};
     const bool recomputes = !request.disabled_passes.contains("recompute");
+    int tries = 0;
+    const auto tell = [&](const char* work) {
+        if (request.tell)
+            request.tell(fmt::format("{} {}, try {}", work,
+                                     bytes_text(double(request.memory_budget)), ++tries));
+    };
     const auto fit = [&] {
         return fit_budget(request.memory_budget, recomputes, [&](std::int64_t live_bytes) {
+            tell("looking for what fits");
             return assemble(quiet, live_bytes, diagnostics);
         });
     };
@@ -310,6 +320,7 @@ plan::Plan compile(const CompileRequest& request, Diagnostics& diagnostics) {
     }
     if (diagnostics.has_errors()) return std::move(fitted.plan);
     auto need_of = [&](std::int64_t batch) {
+        tell("looking for the batch that fits");
         CompileRequest smaller = quiet;
         smaller.training.batch_size = batch;
         return plan::memory_need(assemble(smaller, recomputes ? kLeastLiveBytes : 0, diagnostics))

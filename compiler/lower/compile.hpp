@@ -33,6 +33,9 @@ struct CompileRequest {
     /// Called after each phase with its name ("forward", a pass, "schedule", ...), program and the
     /// graph's text.
     std::function<void(const std::string& phase, const std::string& program, const Graph&)> emit;
+    /// Is called before work that may take long, with what it is ("looking for what fits 4 GiB, try
+    /// 3"); empty: nobody is told.
+    std::function<void(const std::string& work)> tell;
 };
 
 /// Programs, by name: "train" (batch_size), "accumulate" (with accumulation: a batch whose

@@ -7,6 +7,7 @@
 
 #include "runtime/base/clock.hpp"
 #include "runtime/base/files.hpp"
+#include "runtime/report/run_files.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -56,6 +57,7 @@ RunFolder::RunFolder(const std::string& output, const LoadedPlan& plan, bool rep
     } else {
         path_ = without_end_slashes(output);
         create_folders(path_);
+        refuse_links(path_);
     }
     for (const std::string& file : {history(), weights()}) {
         std::error_code ignored;
@@ -71,20 +73,8 @@ RunFolder::RunFolder(const std::string& output, const LoadedPlan& plan, bool rep
     // A run that is writing here keeps its history locked: another one is refused before it changes
     // anything.
     const LineFile lock(history(), replace ? LineFile::Begin::empty : LineFile::Begin::as_it_is);
-    if (replace) {
-        std::error_code gone;
-        fs::remove(weights(), gone);
-        if (gone) throw system_error("remove", weights(), gone.value());
-        // Files that another run has left would be gone on from.
-        for (const char* name : {"/checkpoints", "/best", "/tensorboard", "/history.csv",
-                                 "/report.html", "/operator_times.txt"}) {
-            std::error_code error;
-            fs::remove_all(path_ + name, error);
-            if (error) throw system_error("remove", path_ + name, error.value());
-        }
-        std::error_code ignored;
-        fs::remove(average_weights(), ignored);
-    }
+    // Files that another run has left would be gone on from.
+    if (replace) remove_run(path_);
     write_plan(plan);
 }
 

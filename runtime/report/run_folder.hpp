@@ -13,7 +13,7 @@ class RunFolder {
     /// Creates the folder and writes the plan and the resolved spec into it. `output` empty: a new
     /// folder runs/NAME-DATE-TIME, with -2, -3 ... when that is taken. A folder that holds a run
     /// already (a history or weights) is a RunError, unless `replace`; then the run's files are
-    /// removed first.
+    /// removed first. One with links in it is, too (run_files.hpp).
     RunFolder(const std::string& output, const LoadedPlan& plan, bool replace);
 
     /// The folder of a run that began earlier; changes nothing.

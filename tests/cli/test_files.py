@@ -57,6 +57,23 @@ class NotFiles(CommandTest):
             self.assertIn(one, text)
         self.assertLess(megabytes, 300, command)
 
+    def test_what_cannot_be_a_plan_is_not_read_to_its_end(self):
+        head = '{"format": "dtnn-plan", "version": 1, "checksum": "xxh3:' + "0" * 32 + '",\n'
+        self.write("head", head)
+        for stream in ("yes", "cat /dev/zero", "cat head /dev/zero"):
+            self.refuse(["sh", "-c", f"{stream} | {DTNN_RUN} -"], 5, "<stdin>")
+
+    def test_a_plan_that_does_not_come_is_not_waited_for_after_a_signal(self):
+        for signal_number in (signal.SIGTERM, signal.SIGINT):
+            with subprocess.Popen([DTNN_RUN, "-"], cwd=self.folder, text=True, stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                process.stdin.write('{"format": "dtnn-plan", ')
+                process.stdin.flush()
+                time.sleep(0.3)
+                process.send_signal(signal_number)
+                self.assertEqual(process.wait(limit(10)), 75)
+                self.assertIn("stopped by a signal", process.stderr.read())
+
     def test_pipes_and_devices_are_refused_wherever_a_file_is_named(self):
         plan = self.compile()
         self.expect(self.dtnn_run(plan, "--output", "run"), 0)
@@ -215,6 +232,29 @@ class Names(CommandTest):
             process = self.dtnnc(*command, "named.yaml")
             self.assert_harmless(process)
 
+    def test_forms_for_programs_keep_every_name(self):
+        name = "a\u0085b\u009b\u202ec\x7f\u2028d"
+        self.safetensors(name)
+        listed = json.loads(self.expect(self.dtnn_run("weights", "list", "named.safetensors", "--format", "json"), 0).stdout)
+        self.assertIn(name, json.dumps(listed, ensure_ascii=False))
+        # A name that a spec may not have, in what is said of it.
+        self.write("named.yaml", self.read("tiny.yaml").replace("name: tiny\nmodel", f"name: {json.dumps(name)}\nmodel"))
+        for command in (("check", "named.yaml"), ("data", "named.yaml", "--no-step")):
+            with self.subTest(command=command):
+                self.assert_harmless(self.dtnnc(*command, "--format", "json"))
+                json.loads(self.dtnnc(*command, "--format", "json").stdout)
+        # One that data have: of a class.
+        for split in ("train", "test"):
+            for kind in (name, "other"):
+                os.makedirs(self.path(f"photos/{split}/{kind}"))
+                for i in range(2):
+                    with open(self.path(f"photos/{split}/{kind}/{i}.png"), "wb") as file:
+                        file.write(gray_png(8, 8))
+        found = json.loads(self.expect(self.dtnnc("data", "photos", "--format", "json", "--write", "photos.yaml"), 0).stdout)
+        self.assertEqual(sorted(found["class_names"]), sorted([name, "other"]))
+        again = json.loads(self.expect(self.dtnnc("data", "photos.yaml", "--format", "json"), 0).stdout)
+        self.assertEqual(again["class_names"], found["class_names"])
+
     def test_a_table_of_predictions_computes_nothing(self):
         plan = self.compile()
         self.expect(self.dtnn_run(plan, "--output", "run"), 0)
@@ -343,6 +383,98 @@ class Runs(CommandTest):
         self.assertEqual(process.returncode, 75, out + err)
         self.assertTrue(os.listdir(self.path("run/checkpoints")))
         self.expect(self.dtnn_run("weights", "list", "run"), 0)
+
+
+class StrangersFolder(CommandTest):
+    """A run's folder may come from someone else: nothing that is written into it goes anywhere else."""
+
+    WRITTEN = ("plan.json", "resolved.yaml", "history.jsonl", "history.csv", "report.html", "operator_times.txt",
+               "weights.safetensors", "weights_average.safetensors", "checkpoints", "best", "tensorboard", "ended",
+               "checkpoints/latest", "checkpoints/0000000005", "checkpoints/0000000005/state.json",
+               "checkpoints/0000000005/parameters.safetensors", "checkpoints/.writing-0000000015", "best/loss",
+               "best/loss/epoch_1.safetensors", "tensorboard/events.out.tfevents.1.dtnn", "ended/epoch_2.json")
+
+    def plant(self, name):
+        """A link in the folder `run` to what is someone else's; a copy of the run that was there stays in `sound`."""
+        place = self.path("run/" + name)
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        if os.path.isdir(place):
+            shutil.rmtree(place)
+        elif os.path.exists(place):
+            os.remove(place)
+        os.symlink(self.path("victim"), place)
+
+    def test_links_where_a_run_or_a_report_writes_are_refused(self):
+        plan = self.compile("--set", "training.epochs=2", "--set", "training.checkpoint={every_epochs: 1}")
+        self.expect(self.dtnn_run(plan, "--output", "sound"), 0)
+        self.write("victim", "precious")
+        for name in self.WRITTEN:
+            shutil.rmtree(self.path("run"), ignore_errors=True)
+            shutil.copytree(self.path("sound"), self.path("run"))
+            self.plant(name)
+            for command in (("report", "run"), ("--resume", "run"), ("--resume", "run", "--epochs", "+1"),
+                            (plan, "--output", "run", "--force"), (plan, "--output", "run")):
+                with self.subTest(name=name, command=command):
+                    self.expect(self.dtnn_run(*command), 1, f"run/{name} is a link", "remove it")
+                    self.assertEqual(self.read("victim"), "precious")
+        # What the folder itself is reached by is the user's own, and so is a page that has a name.
+        os.symlink(self.path("sound"), self.path("way"))
+        self.expect(self.dtnn_run("report", "way"), 0)
+        os.remove(self.path("run/" + self.WRITTEN[-1]))
+        self.expect(self.dtnn_run("report", "run", "-o", "victim"), 0)
+        self.assertNotEqual(self.read("victim"), "precious")
+
+    def test_links_at_names_that_nobody_gave_are_refused(self):
+        self.write("victim", "precious")
+        os.symlink(self.path("victim"), self.path("tiny.plan.json"))
+        self.expect(self.dtnnc("compile", "tiny.yaml"), 1, "tiny.plan.json", "it is a link", "-o")
+        os.symlink(self.path("victim"), self.path("dtnnc-failure.txt"))
+        process = self.dtnnc("compile", "tiny.yaml", "-o", "p.json", env={"DTNN_BREAK_AFTER": "layout"})
+        self.expect(process, 70, "dtnnc-failure.txt", "it is a link")
+        plan = self.compile()
+        self.expect(self.dtnn_run(plan, "--output", "a"), 0)
+        self.expect(self.dtnn_run(plan, "--output", "b"), 0)
+        os.symlink(self.path("victim"), self.path("comparison.html"))
+        self.expect(self.dtnn_run("report", "a", "b"), 1, "comparison.html is a link")
+        self.expect(self.dtnnc("compile", "tiny.yaml", "--sweep", "training.seed=1,2", "-o", "seeds"), 0)
+        for name in ("runs", "results.csv"):
+            os.symlink(self.path("victim"), self.path("seeds/" + name))
+            self.expect(self.dtnn_run("sweep", "seeds"), 1, f"seeds/{name} is a link")
+            os.remove(self.path("seeds/" + name))
+        self.assertEqual(self.read("victim"), "precious")
+
+    def test_force_removes_what_a_run_wrote_and_no_other_file(self):
+        plan = self.compile("--set", "training.checkpoint={every_epochs: 1}")
+        self.expect(self.dtnn_run(plan, "--output", "run", "--tensorboard"), 0)
+        os.makedirs(self.path("run/best/loss"))
+        self.write("run/notes.txt", "mine")
+        for name in ("checkpoints/notes.txt", "best/loss/mine.safetensors", "checkpoints/0000000005/notes.txt"):
+            os.makedirs(os.path.dirname(self.path("run/" + name)), exist_ok=True)
+            self.write("run/" + name, "mine")
+            before = sorted(os.walk(self.path("run")))
+            self.expect(self.dtnn_run(plan, "--output", "run", "--force"), 1, f"run/{name} is no file of a run")
+            self.assertEqual(sorted(os.walk(self.path("run"))), before)
+            os.remove(self.path("run/" + name))
+        self.expect(self.dtnn_run(plan, "--output", "run", "--force"), 0)
+        self.assertEqual(self.read("run/notes.txt"), "mine")
+        self.assertFalse(os.path.exists(self.path("run/tensorboard")))
+
+    def test_what_a_kill_left_half_written_goes_with_the_next_resume(self):
+        plan = self.compile("--set", "training.checkpoint={every_epochs: 1}")
+        self.expect(self.dtnn_run(plan, "--output", "run"), 0)
+        os.makedirs(self.path("run/best/loss"))
+        half = ".0123456789abcdef.part"
+        left = ["weights.safetensors", "history.csv", "checkpoints/latest", "best/loss/epoch_3.safetensors"]
+        kept = ["run/report.html" + half, "run/notes" + half, "run/weights.safetensors.part"]
+        for name in left:
+            self.write(f"run/{name}{half}", "half")
+        for name in kept:
+            self.write(name, "not ours, or another process writes it now")
+        self.expect(self.dtnn_run("--resume", "run"), 0)
+        for name in left:
+            self.assertFalse(os.path.exists(self.path(f"run/{name}{half}")), name)
+        for name in kept:
+            self.assertTrue(os.path.exists(self.path(name)), name)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
 #include "runtime/base/run_error.hpp"
 #include "runtime/checkpoint/training_identity.hpp"
 #include "runtime/exec/load.hpp"
+#include "runtime/report/run_files.hpp"
 #include "runtime/report/run_folder.hpp"
 
 namespace dtnn {
@@ -27,6 +28,7 @@ std::string plan_path(const Options& options, int ranks) {
                        "dtnn-run PLAN, or dtnn-run --resume RUN");
     }
     const RunFolder run(options.resume);
+    refuse_links(run.path());  // before anything in it is read
     std::string own = run.plan();
     std::error_code ignored;
     if (!std::filesystem::exists(own, ignored)) {

@@ -14,6 +14,7 @@
 #include "runtime/report/history_reader.hpp"
 #include "runtime/report/html_report.hpp"
 #include "runtime/report/run_comparison.hpp"
+#include "runtime/report/run_files.hpp"
 #include "runtime/report/run_folder.hpp"
 #include "tools/dtnn_run/commands.hpp"
 #include "tools/dtnn_run/start.hpp"
@@ -67,6 +68,11 @@ int report_command(const Options& options) {
     }
     const std::string path =
         options.output.empty() ? usual_path(folder, one_run, options.runs.size()) : options.output;
+    // Nobody has named the file: it is written into the run's folder, or into the current one.
+    if (options.output.empty()) {
+        refuse_links(folder);
+        refuse_link(path);
+    }
     const std::string page =
         one_run ? page_of_run(folder)
                 : comparison_page(compare_runs(find_runs(options.runs)), path == "-" ? "" : path);

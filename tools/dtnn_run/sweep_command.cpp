@@ -19,6 +19,7 @@
 #include "runtime/report/comparison_table.hpp"
 #include "runtime/report/history_reader.hpp"
 #include "runtime/report/run_comparison.hpp"
+#include "runtime/report/run_files.hpp"
 #include "runtime/report/run_folder.hpp"
 #include "tools/dtnn_run/commands.hpp"
 #include "tools/dtnn_run/more_epochs.hpp"
@@ -46,7 +47,11 @@ class SweepRun {
             throw RunError(Exit::usage, fmt::format("{} is no folder of a sweep", folder_),
                            "name the folder that dtnnc compile SPEC --sweep K=V,V wrote: it has "
                            "index.json and the plans");
+        for (const char* name : {plan::kSweepRuns, plan::kSweepTable})
+            refuse_link(fmt::format("{}/{}", folder_, name));
         places_ = find_runs({folder_});
+        for (const RunPlace& place : places_.runs)
+            refuse_link(place.folder);
     }
 
     int run();

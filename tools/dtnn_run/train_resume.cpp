@@ -13,6 +13,7 @@
 #include "runtime/base/files.hpp"
 #include "runtime/base/regular_file.hpp"
 #include "runtime/report/history_reader.hpp"
+#include "runtime/report/run_files.hpp"
 #include "tools/dtnn_run/commands.hpp"
 #include "tools/dtnn_run/job_notes.hpp"
 #include "tools/dtnn_run/plan_path.hpp"
@@ -38,6 +39,7 @@ void TrainRun::open_folder() {
                 folder_->path()));
             folder_->write_plan(start_.loaded);
         });
+    remove_half_written(folder_->path());
     if (!options_.resume.empty()) {
         ended_ = ended_trainings(options_);
         for (EndedTraining& one : ended_)

@@ -18,7 +18,10 @@ namespace dtnn::tools {
 namespace {
 
 [[noreturn]] void fail(const std::string& what, int error) {
-    const std::string text = fmt::format("cannot write {}: {}", what, std::strerror(error));
+    const bool descriptors = error == EMFILE || error == ENFILE;
+    const std::string text =
+        fmt::format("cannot write {}: {}{}", what, std::strerror(error),
+                    descriptors ? "\nhelp: raise the limit of open files (ulimit -n)" : "");
     if (error == EPIPE) throw ClosedOutput(text);
     throw OutputError(text);
 }
@@ -57,6 +60,14 @@ void write_file(
         });
     }
     if (error != 0) fail(path, error);
+}
+
+void refuse_link(const std::string& path) {
+    if (is_link(path))
+        throw OutputError(
+            fmt::format("cannot write {}: it is a link; look where it leads, or name "
+                        "a file with -o",
+                        path));
 }
 
 void tell_written(const std::string& path, const std::string& facts) {

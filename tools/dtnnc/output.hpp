@@ -41,12 +41,16 @@ void write_file(
     const std::string& path,
     const std::function<FilePatch(const std::function<void(std::string_view)>& sink)>& make);
 
+/// Refuses to write through a link that nobody has named (OutputError): the path is one that the
+/// program has chosen.
+void refuse_link(const std::string& path);
+
 /// The note about a file or folder that was asked for, on standard error: "wrote PATH", or "wrote
 /// PATH: FACTS".
 void tell_written(const std::string& path, const std::string& facts = "");
 
-/// Text for standard output, what may not be shown as it is (base/utf8.hpp) as \xNN. Throws as
-/// `write_file`.
+/// Text for standard output, what may not be shown as it is (base/utf8.hpp) as \xNN; forms for
+/// programs, as JSON, have escapes of their own for that. Throws as `write_file`.
 void write_stdout(std::string_view text);
 /// The same for what is no text, or has colours of ours: every byte as it is.
 void write_stdout_bytes(std::string_view bytes);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 
 #include "base/file_limits.hpp"
@@ -83,6 +84,23 @@ auto emit_hook(std::vector<EmitRequest>& emit) {
     };
 }
 
+/// Says what is done, where nothing has been said for a while.
+class SlowWords {
+  public:
+    void tell(const std::string& spec, const std::string& work) {
+        constexpr std::chrono::seconds kSilence{2};
+        const auto now = Clock::now();
+        if (now - told_ < kSilence) return;
+        told_ = now;
+        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - begun_);
+        write_stderr(fmt::format("dtnnc: {}: {} ({} s)\n", spec, work, seconds.count()));
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point begun_ = Clock::now(), told_ = begun_;
+};
+
 void refuse_unseen(const std::vector<EmitRequest>& emit, const plan::Plan& plan) {
     for (const EmitRequest& wanted : emit) {
         if (wanted.found) continue;
@@ -122,6 +140,7 @@ std::string describe_failure(const compiler::JobSpec& job, compiler::CompileOpti
     std::string where = phase.empty() ? "before the first phase"
                                       : fmt::format("after phase {} of {}", phase, program);
     try {
+        refuse_link(kFailureFile);
         write_file(kFailureFile, fmt::format("; {}\n; {}\n{}\n", error.what(), where, text));
         where += fmt::format("; the graph was written to {}", kFailureFile);
     } catch (const OutputError& failure) {
@@ -149,6 +168,10 @@ std::optional<plan::Plan> compile_spec(const std::string& spec, const CompileCom
     std::vector<EmitRequest> emit = parse_emit(command.emit);
     if (!command.memory_budget.empty()) options.memory_budget = parse_budget(command.memory_budget);
     if (!emit.empty() || phase_to_break_after()) options.observe = emit_hook(emit);
+
+    options.tell = [spec, words = SlowWords()](const std::string& work) mutable {
+        words.tell(spec, work);
+    };
 
     std::optional<compiler::TuningHistory> tuning;
     if (!command.no_tuning && plan::traits_of(options.device).tunes_kernels &&

@@ -43,6 +43,7 @@ int compile(const std::string& spec, const std::string& output, const CompileCom
         return 0;
     }
     std::string path = output.empty() ? plan->name + ".plan.json" : output;
+    if (output.empty()) refuse_link(path);
     write_file(path, [&](const std::function<void(std::string_view)>& sink) {
         plan::JsonChecksum checksum = plan::write_json(*plan, sink);
         return FilePatch{checksum.offset, std::move(checksum.digits)};
