@@ -109,8 +109,8 @@ class OpBuilder {
         return *this;
     }
     /// OpDef::Move has what it says.
-    OpBuilder& moves(int output, int input, std::string read_with = {}) {
-        def_.moves.push_back({output, input, std::move(read_with)});
+    OpBuilder& moves(int output, int input) {
+        def_.moves.push_back({output, input});
         return in_place(output, input);
     }
     /// What its result is where it ends a model; not said: scores.

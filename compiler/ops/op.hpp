@@ -203,10 +203,9 @@ struct OpDef {
     /// Pairs (output, input): the kernel may write that output over that input.
     std::vector<std::pair<int, int>> in_place;
     /// Output `output` is the next value of the moving statistic `input`. No other output depends
-    /// on that one, but where the node has the attribute `read_with`.
+    /// on that one.
     struct Move {
         int output = 0, input = 0;
-        std::string read_with;
     };
     std::vector<Move> moves;
     /// An end of an exchange between ranks: no kernel runs it, and its results take the place of

@@ -20,6 +20,7 @@
 
 #include "kernels/arguments/arguments.hpp"
 #include "kernels/arguments/elementwise.hpp"
+#include "kernels/arguments/rank_moments.hpp"
 
 namespace dtnn::kernels {
 
@@ -36,7 +37,7 @@ struct BatchNormTrainingArguments : FromOperands {
           *running_mean = o.source("running_mean"),
           *running_variance = o.source("running_variance");
     /// [3,C] sums of distances from an origin, of their squares, and the origin (conv2d.hpp); null:
-    /// to be computed. Of all ranks, when `synchronised`: as batch_norm_synchronised.hpp has them.
+    /// to be computed. Of all ranks, when `synchronised`: as rank_moments.hpp has them.
     const double* statistics = o.source("statistics");
     bool synchronised = o.problem.flag("synchronised");
     const T* residual = o.source("residual");  ///< null: none
@@ -52,7 +53,7 @@ struct BatchNormTrainingArguments : FromOperands {
     /// Elements per channel that the statistics are of.
     double count() const {
         if (!synchronised || statistics == nullptr) return double(src_layout.pixels());
-        const double all = statistics[2 * src_layout.channels];
+        const double all = statistics[RankMoments::elements(src_layout.channels) - 1];
         return all > 0 ? all : 1;
     }
 

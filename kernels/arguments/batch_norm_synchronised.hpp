@@ -1,24 +1,23 @@
 #pragma once
 /// Batch normalisation over the batch of all ranks: what batch_norm.hpp does at once, cut where the
-/// ranks add up their sums. Of every channel, with the m elements of a rank's own batch and r the
-/// running mean, which is the same on all ranks and near the batch's, so that squares cancel
-/// little:
+/// ranks add up their sums. Of every channel, with the m elements of a rank's own batch:
 ///
-///     batch_norm_sums            sum (x - r),  sum (x - r)^2,  m
-///     -> all ranks' sums S, Q and M;  mean = r + S / M,  variance = Q / M - (S / M)^2
+///     batch_norm_sums            mean and spread of the own elements, and m (rank_moments.hpp)
+///     -> all ranks' mean, variance and M
 ///     batch_norm_backward_sums   sum g,  sum g * xhat,  m;  diff_beta and diff_gamma are the own
 ///     -> all ranks' sums G, P and M
 ///     batch_norm_backward_apply  diff_src = gamma * inverse_deviation * (g - G / M - xhat * P / M)
 ///
-/// `sums` has 2C+1 numbers: of all channels the first, of all channels the second, and the count.
-/// They are zero where `batch_weight` is: that rank has no samples in this step, what it holds is
-/// no part of the statistics, and G and P are none of its elements' either.
-/// The gradient is that of the mean loss of all ranks: where backward begins, each rank's is
-/// weighted by its batch's share.
+/// `moments` has 7C+1 numbers, `sums` 2C+1: of all channels the first, of all channels the second
+/// and so on, and the count. They are zero where `batch_weight` is: that rank has no samples in
+/// this step, what it holds is no part of the statistics, and G and P are none of its elements'
+/// either. The gradient is that of the mean loss of all ranks: where backward begins, each rank's
+/// is weighted by its batch's share.
 
 #include <limits>
 
 #include "kernels/arguments/batch_norm.hpp"
+#include "kernels/arguments/rank_moments.hpp"
 
 namespace dtnn::kernels {
 
@@ -27,14 +26,18 @@ struct BatchNormSumsArguments : FromOperands {
     using FromOperands::FromOperands;
     ImageLayout src_layout = o.source("src").by_channel();
     const T* src = o.source("src");
-    const Wide<T>*running_mean = o.source("running_mean"), *batch_weight = o.source("batch_weight");
+    const Wide<T>* batch_weight = o.source("batch_weight");
     /// [3,C] as batch_norm_training has them; src is then not read. Null: to be computed.
     const double* statistics = o.source("statistics");
-    double* sums = o.result("sums");
+    double* moments = o.result("moments");
     std::byte* workspace = o.scratch();
 
     bool idle() const { return !(*batch_weight > 0); }
     double count() const { return double(src_layout.pixels()); }
+    RankMoments of_channel(std::int64_t c) const { return {moments + c, src_layout.channels}; }
+    void set_count(double count) const {
+        moments[RankMoments::elements(src_layout.channels) - 1] = count;
+    }
 };
 
 template <class T>

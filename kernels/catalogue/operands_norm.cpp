@@ -1,5 +1,6 @@
 /// Normalisation, softmax, and their gradients.
 
+#include "kernels/arguments/rank_moments.hpp"
 #include "kernels/catalogue/operand_rule.hpp"
 
 namespace dtnn::kernels::operands {
@@ -29,11 +30,13 @@ void batch_norm_with(Rule& rule, int terms) {
         rule.wide(rule.operand(name), channels);
     rule.elements(rule.operand("mean"), channels, DType::f64);
     rule.elements(rule.operand("sums"), 2 * channels + 1, DType::f64);
+    rule.elements(rule.operand("moments"), RankMoments::elements(channels), DType::f64);
     rule.wide(rule.operand("batch_weight"), 1);
     const TensorType* statistics = rule.operand("statistics");
     const bool synchronised = p.flag("synchronised");
     rule.require(statistics != nullptr || !synchronised, "it has no sums of all ranks");
-    rule.elements(statistics, synchronised ? 2 * channels + 1 : 3 * channels, DType::f64);
+    rule.elements(statistics, synchronised ? RankMoments::elements(channels) : 3 * channels,
+                  DType::f64);
     rule.elements(rule.operand("mask"), (src.elements() + 7) / 8, DType::u8);
     if (!has_written_epilogue(p)) return;
     rule.require(terms > 0, "its epilogue cannot be an expression");

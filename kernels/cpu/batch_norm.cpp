@@ -78,6 +78,13 @@ struct Normalise {
     }
 };
 
+/// Of sums of distances from `origin` and of their squares.
+Moments moments_of_sums(double origin, double sum, double squares, double count) {
+    const double offset = sum / count;
+    const double spread = squares / count - offset * offset;
+    return {origin + offset, spread > 0 ? spread : 0};
+}
+
 }  // namespace
 
 DTNN_KERNEL(batch_norm_training_flat, BatchNormTrainingArguments) {
@@ -102,20 +109,18 @@ DTNN_KERNEL(batch_norm_training_flat, BatchNormTrainingArguments) {
     }
     const double count = a.count();
     for (std::int64_t c = 0; c < flat.channels; ++c) {
-        double sum = 0, squares = 0, start = 0;
-        if (a.statistics != nullptr) {
-            sum = a.statistics[c];
-            squares = a.statistics[flat.channels + c];
-            start =
-                a.synchronised ? double(a.running_mean[c]) : a.statistics[2 * flat.channels + c];
+        Moments moments;
+        if (a.synchronised) {
+            moments = moments_of_ranks(a.statistics + c, flat.channels, count);
+        } else if (a.statistics != nullptr) {
+            moments = moments_of_sums(a.statistics[2 * flat.channels + c], a.statistics[c],
+                                      a.statistics[flat.channels + c], count);
         } else {
+            double sum = 0, squares = 0;
             scratch.total(flat, c, sum, squares);
-            start = double(origin[c * flat.inner]);
+            moments = moments_of_sums(double(origin[c * flat.inner]), sum, squares, count);
         }
-        const double offset = sum / count;
-        const double spread = squares / count - offset * offset;
-        const double variance = spread > 0 ? spread : 0;
-        const double mean = start + offset;
+        const auto [mean, variance] = moments;
         a.mean[c] = mean;
         a.inverse_deviation[c] = T(1 / std::sqrt(variance + a.epsilon));
         a.new_running_mean[c] = T(a.momentum * double(a.running_mean[c]) + (1 - a.momentum) * mean);

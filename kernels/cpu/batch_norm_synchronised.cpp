@@ -15,21 +15,23 @@ void clear(double* sums, std::int64_t channels) {
 DTNN_KERNEL(batch_norm_sums_flat, BatchNormSumsArguments) {
     const Flat flat(a.src_layout);
     const std::int64_t channels = flat.channels;
-    if (a.idle()) return clear(a.sums, channels);
-    a.sums[2 * channels] = a.count();
+    a.set_count(a.idle() ? 0 : a.count());
+    if (a.idle()) {
+        for (std::int64_t c = 0; c < channels; ++c)
+            a.of_channel(c).clear();
+        return;
+    }
     if (a.statistics != nullptr) {
-        for (std::int64_t c = 0; c < channels; ++c) {
-            const double moved = a.statistics[2 * channels + c] - double(a.running_mean[c]);
-            const double sum = a.statistics[c], squares = a.statistics[channels + c];
-            a.sums[c] = sum + a.count() * moved;
-            a.sums[channels + c] = squares + moved * (2 * sum + a.count() * moved);
-        }
+        for (std::int64_t c = 0; c < channels; ++c)
+            a.of_channel(c).write(a.count(), a.statistics[2 * channels + c], a.statistics[c],
+                                  a.statistics[channels + c]);
         return;
     }
     const Scratch<T> scratch(a.workspace, flat, team);
+    // Distances from the channel's first element: their squares cancel little, whatever the mean.
     const T* const origin = scratch.constant(0);
     for (std::int64_t c = 0; c < channels; ++c)
-        scratch.spread(0, flat, c, double(a.running_mean[c]));
+        scratch.spread(0, flat, c, double(a.src[c * flat.inner]));
     scratch.sum(flat, team, [&](auto begin, auto end, auto piece) {
         add_terms<T>(flat, begin, end, scratch.first_sums(piece), scratch.second_sums(piece),
                      [&](auto lanes, std::int64_t i, std::int64_t p, auto& sum, auto& squares) {
@@ -40,8 +42,11 @@ DTNN_KERNEL(batch_norm_sums_flat, BatchNormSumsArguments) {
                          squares += distance * distance;
                      });
     });
-    for (std::int64_t c = 0; c < channels; ++c)
-        scratch.total(flat, c, a.sums[c], a.sums[channels + c]);
+    for (std::int64_t c = 0; c < channels; ++c) {
+        double sum = 0, squares = 0;
+        scratch.total(flat, c, sum, squares);
+        a.of_channel(c).write(a.count(), double(origin[c * flat.inner]), sum, squares);
+    }
 }
 
 namespace {

@@ -133,16 +133,13 @@ void moments_of_statistics(const BatchNormTrainingArguments<T>& a, const Channel
     const std::int64_t channels = a.src_layout.channels;
     const auto pixels = double(a.src_layout.pixels());
     launch.each(channels, [=] DTNN_DEVICE(std::int64_t c) {
-        double count = pixels;
-        double origin = 0;
         if (synchronised) {
-            count = statistics[2 * channels] > 0 ? statistics[2 * channels] : 1;
-            origin = double(moments.running_mean[c]);
-        } else {
-            origin = statistics[2 * channels + c];
+            const double all = statistics[RankMoments::elements(channels) - 1];
+            const Moments of_ranks = moments_of_ranks(statistics + c, channels, all > 0 ? all : 1);
+            return moments.write(c, of_ranks.mean, of_ranks.variance);
         }
-        const double sum = statistics[c];
-        moments.write(c, origin + sum / count, variance_of(sum, statistics[channels + c], count));
+        const double sum = statistics[c], origin = statistics[2 * channels + c];
+        moments.write(c, origin + sum / pixels, variance_of(sum, statistics[channels + c], pixels));
     });
 }
 

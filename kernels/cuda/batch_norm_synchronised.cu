@@ -23,18 +23,33 @@ struct SumsOfRank {
     }
 };
 
+/// The same of its moments.
+template <class T>
+struct MomentsOfRank {
+    const Wide<T>* batch_weight;
+    double* moments;
+    std::int64_t channels, pixels;
+
+    DTNN_DEVICE void write(std::int64_t c, double origin, double sum, double squares) const {
+        const bool idle = !(*batch_weight > 0);
+        const RankMoments of_channel{moments + c, channels};
+        if (idle)
+            of_channel.clear();
+        else
+            of_channel.write(double(pixels), origin, sum, squares);
+        if (c == 0) moments[RankMoments::elements(channels) - 1] = idle ? 0 : double(pixels);
+    }
+};
+
 }  // namespace
 
 DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_sums_columns, BatchNormSumsArguments) {
     const std::int64_t channels = a.src_layout.channels, pixels = a.src_layout.pixels();
-    const SumsOfRank<T> result{a.batch_weight, a.sums, channels, pixels};
+    const MomentsOfRank<T> result{a.batch_weight, a.moments, channels, pixels};
     if (a.statistics != nullptr) {
-        const auto count = double(pixels);
         launch.each(channels, [=] DTNN_DEVICE(std::int64_t c) {
-            const double moved = a.statistics[2 * channels + c] - double(a.running_mean[c]);
-            const double sum = a.statistics[c];
-            result.write(c, sum + count * moved,
-                         a.statistics[channels + c] + moved * (2 * sum + count * moved));
+            result.write(c, a.statistics[2 * channels + c], a.statistics[c],
+                         a.statistics[channels + c]);
         });
         return;
     }
@@ -43,11 +58,11 @@ DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_sums_columns, BatchNormSumsArguments) {
         launch, 1, pixels, channels, reinterpret_cast<Sums<2>*>(a.workspace),
         [=] DTNN_DEVICE(std::int64_t, std::int64_t pixel, std::int64_t c) {
             const double distance =
-                double(a.src[shape.place(pixel, c)]) - double(a.running_mean[c]);
+                double(a.src[shape.place(pixel, c)]) - double(a.src[shape.place(0, c)]);
             return Sums<2>{{distance, distance * distance}};
         },
         [=] DTNN_DEVICE(std::int64_t, std::int64_t c, const Sums<2>& sums) {
-            result.write(c, sums.of[0], sums.of[1]);
+            result.write(c, double(a.src[shape.place(0, c)]), sums.of[0], sums.of[1]);
         });
 }
 

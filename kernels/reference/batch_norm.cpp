@@ -20,10 +20,15 @@ void moments(const BatchNormTrainingArguments<T>& a, std::int64_t c, double& mea
              double& variance) {
     const ImageLayout& image = a.src_layout;
     const double count = a.count();
+    if (a.synchronised) {
+        const Moments all = moments_of_ranks(a.statistics + c, image.channels, count);
+        mean = all.mean;
+        variance = all.variance;
+        return;
+    }
     if (a.statistics != nullptr) {
         const double offset = a.statistics[c] / count;
-        mean = offset +
-               (a.synchronised ? double(a.running_mean[c]) : a.statistics[2 * image.channels + c]);
+        mean = offset + a.statistics[2 * image.channels + c];
         variance = a.statistics[image.channels + c] / count - offset * offset;
         if (variance < 0) variance = 0;
         return;

@@ -8,26 +8,25 @@ namespace dtnn::kernels::reference {
 DTNN_REFERENCE(batch_norm_sums, BatchNormSumsArguments) {
     const ImageLayout& image = a.src_layout;
     for (std::int64_t c = 0; c < image.channels; ++c) {
-        const auto origin = double(a.running_mean[c]);
-        double sum = 0, squares = 0;
+        const RankMoments result = a.of_channel(c);
         if (a.idle()) {
             // The sums of such a rank do not count, be they no numbers at all.
+            result.clear();
         } else if (a.statistics != nullptr) {
-            const double moved = a.statistics[2 * image.channels + c] - origin;
-            sum = a.statistics[c] + a.count() * moved;
-            squares = a.statistics[image.channels + c] +
-                      moved * (2 * a.statistics[c] + a.count() * moved);
+            result.write(a.count(), a.statistics[2 * image.channels + c], a.statistics[c],
+                         a.statistics[image.channels + c]);
         } else {
+            const auto origin = double(a.src[image.at(0, c, 0, 0)]);
+            double sum = 0, squares = 0;
             for_pixels(image, [&](auto n, auto h, auto w) {
                 const double distance = double(a.src[image.at(n, c, h, w)]) - origin;
                 sum += distance;
                 squares += distance * distance;
             });
+            result.write(a.count(), origin, sum, squares);
         }
-        a.sums[c] = sum;
-        a.sums[image.channels + c] = squares;
     }
-    a.sums[2 * image.channels] = a.idle() ? 0 : a.count();
+    a.set_count(a.idle() ? 0 : a.count());
 }
 
 DTNN_REFERENCE(batch_norm_backward_sums, BatchNormBackwardSumsArguments) {

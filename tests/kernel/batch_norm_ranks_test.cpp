@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "kernels/arguments/rank_moments.hpp"
 #include "tests/kernel/conformance.hpp"
 
 namespace dtnn::kernels::conformance::batch_norm_ranks_test {
@@ -78,11 +79,11 @@ struct Forward {
 
 Forward forward(const Layer& layer, const std::vector<Values>& src) {
     const TensorType channel = vector_of(kChannels), single = row_major({}, DType::f64);
-    const TensorType sums = vector_of(2 * kChannels + 1);
+    const TensorType sums = vector_of(RankMoments::elements(kChannels));
     std::vector<Values> parts;
     for (std::size_t r = 0; r < src.size(); ++r)
-        parts.push_back(compute("batch_norm_sums", {image_of(kBatches[r]), channel, single}, {sums},
-                                {}, {src[r], layer.running_mean, {r == kIdle ? 0 : 0.5}})[0]);
+        parts.push_back(compute("batch_norm_sums", {image_of(kBatches[r]), single}, {sums}, {},
+                                {src[r], {r == kIdle ? 0 : 0.5}})[0]);
     const Values all = sum_of(parts);
     CHECK(all.back() == double(kAll * kOne));
     Forward result;
@@ -106,10 +107,10 @@ Forward forward(const Layer& layer, const std::vector<Values>& src) {
     return result;
 }
 
-std::vector<Values> samples() {
+std::vector<Values> samples(double mean = 2) {
     std::vector<Values> src;
     for (std::size_t r = 0; r < kBatches.size(); ++r)
-        src.push_back(numbers(kBatches[r] * kChannels * kOne, 10 + r, 3, 2));
+        src.push_back(numbers(kBatches[r] * kChannels * kOne, 10 + r, 3, mean));
     return src;
 }
 
@@ -206,6 +207,55 @@ TEST_CASE("batch norm over the batches of ranks is that of one batch") {
     check_near(gradient[2], sum_of(back.diff_beta));
     // Its samples are no part of the statistics, so nothing is to be learned from them.
     check_near(back.diff_src[kIdle], Values(back.diff_src[kIdle].size()));
+}
+
+TEST_CASE("the variance of all ranks is exact whatever the mean") {
+    for (const double mean : {0.0, 1e3, 1e6, 1e7, -1e10, 1e12}) {
+        CAPTURE(mean);
+        Layer layer;
+        layer.running_mean.assign(kChannels, 0.0);
+        const std::vector<Values> src = samples(mean);
+        const Forward of_ranks = forward(layer, src);
+        const Values all = joined(src);
+        for (std::int64_t c = 0; c < kChannels; ++c) {
+            // Distances from the first element are exact, or nearly: the means are alike.
+            const double origin = all[std::size_t(c)];  // channels lie side by side
+            double sum = 0, squares = 0;
+            for (std::int64_t i = 0; i < std::int64_t(all.size()); ++i)
+                if (i % kChannels == c) sum += all[std::size_t(i)] - origin;
+            const double offset = sum / double(kAll * kOne);
+            for (std::int64_t i = 0; i < std::int64_t(all.size()); ++i) {
+                if (i % kChannels != c) continue;
+                const double distance = all[std::size_t(i)] - origin - offset;
+                squares += distance * distance;
+            }
+            const double variance = squares / double(kAll * kOne);
+            const double moved = of_ranks.running_variance[0][std::size_t(c)] -
+                                 0.9 * layer.running_variance[std::size_t(c)];
+            // A rank's mean is a double: what it is rounded by is a part of the distance.
+            const double rounded = 1e-15 * std::fabs(mean);
+            CHECK(std::fabs(moved / 0.1 - variance) <= (1e-13 + rounded) * 10);
+            CHECK(std::fabs(of_ranks.mean[0][std::size_t(c)] - (origin + offset)) <=
+                  1e-15 + rounded);
+        }
+    }
+}
+
+TEST_CASE("sums of ranks are the same bits in every order") {
+    constexpr std::int64_t kRanks = 1000;
+    std::vector<double> up(RankMoments::elements(1)), down = up, one = up;
+    const auto add = [&](std::vector<double>& to, std::int64_t rank) {
+        const double mean = 1e7 + 3 * noise(1, std::uint64_t(rank));
+        RankMoments{one.data(), 1}.write(double(17 + rank % 3), mean, 0, 0);
+        for (std::size_t i = 0; i < to.size(); ++i)
+            to[i] += one[i];
+    };
+    for (std::int64_t rank = 0; rank < kRanks; ++rank) {
+        add(up, rank);
+        add(down, kRanks - 1 - rank);
+    }
+    for (const int part : {0, 1, 3, 4})
+        CHECK(up[std::size_t(part)] == down[std::size_t(part)]);
 }
 
 TEST_CASE("batch norm over the batches of ranks has the gradient of central differences") {

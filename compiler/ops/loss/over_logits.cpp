@@ -6,6 +6,7 @@
 
 #include "base/expression/expression.hpp"
 #include "compiler/ops/define.hpp"
+#include "compiler/ops/expression/formula_fault.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -86,9 +87,10 @@ std::optional<Attributes> over_logits(const Attributes& attributes, Squash squas
     if (squash == Squash::softmax) {
         // Over l = log p: p = exp(l), 1 - p = -expm1(l).
         const Expression complement = join(Term::neg, join(Term::expm1, x0()));
-        result["expression"] = to_postfix(
-            parts.over(parts.expression(), join(Term::exp, x0()),
-                       {complement, x0(), join(Term::log, complement)}));
+        const Expression joined = parts.over(parts.expression(), join(Term::exp, x0()),
+                                             {complement, x0(), join(Term::log, complement)});
+        if (formula_fault(joined)) return std::nullopt;
+        result["expression"] = to_postfix(joined);
         return result;
     }
     // By the chain rule, as symbols have no slope of |x| at 0: p' = p (1 - p), (log p)' = 1 - p,
@@ -99,13 +101,17 @@ std::optional<Attributes> over_logits(const Attributes& attributes, Squash squas
     const auto over = [&](const Expression& e) { return parts.over(e, p, of_x); };
     const Expression& complement = of_x[kComplement];
     const Expression straight =
-        product(join(Term::sub, over(parts.slope()), over(parts.slope(kComplement))),
+        product(simplify(join(Term::sub, over(parts.slope()), over(parts.slope(kComplement)))),
                 join(Term::mul, p, complement));
     const Expression logarithms =
         join(Term::sub, product(over(parts.slope(kLogarithm)), complement),
              product(over(parts.slope(kComplementLogarithm)), p));
-    result["expression"] = to_postfix(over(parts.expression()));
-    result["derivative"] = to_postfix(simplify(join(Term::add, straight, logarithms)));
+    const Expression joined = over(parts.expression());
+    const bool alone = straight == Expression::constant(0);
+    const Expression slope = simplify(alone ? logarithms : join(Term::add, straight, logarithms));
+    if (constants_fault(joined) || constants_fault(slope)) return std::nullopt;
+    result["expression"] = to_postfix(joined);
+    result["derivative"] = to_postfix(slope);
     return result;
 }
 

@@ -15,7 +15,7 @@ void batch_norm_training_shape(ShapeContext& c) {
     const bool synchronised = c.flag("synchronised");
     DTNN_CHECK(c.flag("statistics") || !synchronised,
                "batch_norm_training without the sums of all ranks");
-    const Dims sums = synchronised ? rank_sums(src).dims : Dims{3, channels};
+    const Dims sums = synchronised ? rank_moments(src).dims : Dims{3, channels};
     if (!expect_dims(c, "statistics", sums)) return;
     if (!expect_dims(c, "residual", src.dims)) return;
     c.result(src);
@@ -41,7 +41,7 @@ void batch_norm_training_gradient(GradientContext& g) {
 /// sum((src-mean)^2)/m, dst = gamma * (src-mean) * inverse_deviation + beta [+ residual], then relu
 /// or the attribute `expression` over it when the epilogue says so; inverse_deviation =
 /// 1/sqrt(variance + epsilon); new_running = momentum*running + (1-momentum)*batch. With
-/// `synchronised` the statistics are the sums of all ranks (batch_norm_sums), and m is their count.
+/// `synchronised` the statistics are those of all ranks (batch_norm_sums), and m is their count.
 /// `dst` may not overwrite `src`: backward reads src.
 OpDef define_batch_norm_training() {
     return OpBuilder("batch_norm_training")
@@ -61,9 +61,8 @@ OpDef define_batch_norm_training() {
                                              (flag(a, "residual") ? 1 : 0) + flops_of_epilogue(a);
             return per_element * in[0].elements();
         })
-        // The running statistics are read once and written once, element by element. Sums of all
-        // ranks are of distances from the running mean.
-        .moves(3, 3, "synchronised")
+        // The running statistics are read once and written once, element by element.
+        .moves(3, 3)
         .moves(4, 4);
 }
 

@@ -25,6 +25,10 @@ Type rank_sums(const Type& src) {
     return {DType::f64, {2 * features_of(src) + 1}, {}};
 }
 
+Type rank_moments(const Type& src) {
+    return {DType::f64, {7 * features_of(src) + 1}, {}};
+}
+
 std::int64_t bit_mask_bytes(std::int64_t elements) {
     return (elements + 7) / 8;
 }

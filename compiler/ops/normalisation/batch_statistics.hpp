@@ -13,6 +13,8 @@ bool expect_relu_backward(ShapeContext& c, const char* op);
 /// The type of two sums for every channel of `src`, and of the count of a channel's elements: f64
 /// [2C+1].
 Type rank_sums(const Type& src);
+/// The type of what a rank adds to the mean and variance of every channel: f64 [7C+1].
+Type rank_moments(const Type& src);
 inline constexpr const char* kSynchronisedLate =
     "synchronise_statistics comes after differentiation";
 /// One byte for eight elements.

@@ -6,7 +6,6 @@
 #include "compiler/passes/pass.hpp"
 #include "compiler/passes/shared/rewriting.hpp"
 #include "compiler/support/check.hpp"
-#include "plan/rules/named_operators.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -306,52 +305,22 @@ class Recomputer {
         std::vector<std::vector<std::size_t>> before(graph_.nodes.size());
         for (std::size_t n = 0; n < graph_.nodes.size(); ++n)
             if (repeated_[n]) before[std::size_t(place_[n])].push_back(n);
-        std::vector<std::vector<Unmoved>> unmoved(graph_.nodes.size());
         Rewriter r(graph_);
         for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
             for (const std::size_t again : before[n])
-                add_again(r, graph_.nodes[again], unmoved[again]);
-            if (repeated_[n]) unmoved[n] = keep_unmoved(r, graph_.nodes[n]);
+                add_again(r, graph_.nodes[again]);
             r.copy(graph_.nodes[n]);
         }
         return r.take();
     }
 
-    /// A moving statistic as it was before the node moved it.
-    struct Unmoved {
-        int input = 0;
-        ValueId value;
-    };
-
-    /// Copies those statistics that more of the node's results depend on than their next values.
-    std::vector<Unmoved> keep_unmoved(Rewriter& r, const Node& node) const {
-        std::vector<Unmoved> kept;
-        for (const OpDef::Move& move : op(node.op).moves) {
-            const ValueId input = node.inputs[std::size_t(move.input)];
-            if (!flag(node.attributes, move.read_with.c_str()) || !reads_moved(node, input))
-                continue;
-            Node copy;
-            copy.op = plan::kCopy;
-            copy.attributes = plan::copy_attributes();
-            copy.inputs = {r.map(input)};
-            copy.phase = node.phase;
-            copy.layer = node.layer;
-            copy.place = node.place;
-            const std::string name = std::string(graph_.value(input).name) + ".unmoved";
-            kept.push_back({move.input, emit(r, std::move(copy), name)[0]});
-        }
-        return kept;
-    }
-
-    void add_again(Rewriter& r, const Node& node, const std::vector<Unmoved>& unmoved) const {
+    void add_again(Rewriter& r, const Node& node) const {
         Node again = r.mapped(node);
         again.phase = Phase::recompute;
         for (const OpDef::Move& move : op(node.op).moves)
             if (reads_moved(node, node.inputs[std::size_t(move.input)]))
                 again.inputs[std::size_t(move.input)] =
                     r.map(node.outputs[std::size_t(move.output)]);
-        for (const Unmoved& statistic : unmoved)
-            again.inputs[std::size_t(statistic.input)] = statistic.value;
         std::vector<Type> types;
         std::vector<std::string> names;
         for (const ValueId output : node.outputs) {
@@ -397,9 +366,9 @@ class Recomputer {
 /// A value that backward reads is dropped: it lives to its last reader of the forward part, and the
 /// node that made it runs once more, of the same operands, in front of its first reader behind, so
 /// the bits are the same. What such a node reads and nobody has kept is computed again in turn.
-/// Moving statistics are moved once: the second node reads the moved ones, or a copy from before
-/// where other results depend on them, and what it makes of them is not used. Random numbers follow
-/// from their operands, so they are drawn alike. Exchanges between ranks are never repeated.
+/// Moving statistics are moved once: the second node reads the moved ones, and what it makes of
+/// them is not used. Random numbers follow from their operands, so they are drawn alike. Exchanges
+/// between ranks are never repeated.
 ///
 /// Values are dropped one by one, each time the one that costs the least time for its bytes among
 /// those alive at the peak, as long as the peak exceeds `live_bytes`, and only where the peak does

@@ -50,7 +50,7 @@ class Synchroniser {
         const bool given = flag(node.attributes, "statistics");
         Node all = r_.mapped(node);
         Node sums = beside(node, "batch_norm_sums");
-        sums.inputs = {all.inputs[0], all.inputs[3], batch_weight(node)};
+        sums.inputs = {all.inputs[0], batch_weight(node)};
         if (given) {
             sums.inputs.push_back(all.inputs[5]);
             sums.attributes["statistics"] = true;
@@ -120,7 +120,7 @@ class Synchroniser {
 /// (kernels/arguments/batch_norm_synchronised.hpp):
 ///
 ///     %y, %m, %i, ... = batch_norm_training(%x, @g, @b, @rm, @rv)
-/// ->  %y.sums = batch_norm_sums(%x, @rm, %batch_weight)
+/// ->  %y.sums = batch_norm_sums(%x, %batch_weight)
 ///     %y.sums.sent = all_reduce_start(%y.sums) {collective=bn.statistics, statistics=true}
 ///     %y.sums.reduced = all_reduce_wait(%y.sums.sent) {collective=bn.statistics, statistics=true}
 ///     %y, %m, %i, ... = batch_norm_training(%x, @g, @b, @rm, @rv, %y.sums.reduced)
