@@ -205,6 +205,10 @@ constexpr const char* kAnyWorker = "samples do not depend on which thread prepar
 constexpr const char* kAnywhere = "what is computed does not depend on where";
 constexpr const char* kOtherVersion = "another version may choose and arrange differently";
 constexpr const char* kKeepMeaning = "passes keep the meaning of the graph";
+/// The one pass that does not where products round what they read: it changes what is rounded.
+constexpr std::string_view kFolds = "fold_batch_norm";
+constexpr const char* kRoundsFolded =
+    "products round the weights that batch norm is folded into, and predictions move by as much";
 
 class SettingComparison {
   public:
@@ -419,9 +423,13 @@ class SettingComparison {
             if (s == t) continue;
             // A pass that only one of the two compilers has was not chosen.
             bool chosen = !s.empty() && !t.empty();
-            Change& change = add(Section::passes, "compiler.passes." + name,
-                                 {s, chosen, Meaning::performance, kKeepMeaning},
-                                 {t, chosen, Meaning::performance, kKeepMeaning});
+            const auto side = [&](const Plan& plan, const std::string& shown) {
+                const bool rounds = name == kFolds && plan.target.compute != Compute::full;
+                return Setting{shown, chosen, rounds ? Meaning::mathematics : Meaning::performance,
+                               rounds ? kRoundsFolded : kKeepMeaning};
+            };
+            Change& change =
+                add(Section::passes, "compiler.passes." + name, side(a_, s), side(b_, t));
             change.chosen = chosen;
         }
     }
