@@ -47,6 +47,12 @@ std::string threshold_suffix(const Attributes& attributes) {
     return threshold == kUsual ? "" : fmt::format("_{}", threshold);
 }
 
+// Counts of an epoch, of an evaluation, as a checkpoint has them, and as the one had them that the
+// run goes on from. A table at the end of an epoch: as numbers, and as the history writes them, of
+// both passes.
+constexpr std::int64_t kPasses = 2, kKept = 2, kNumber = 8, kWritten = 24,
+                       kWhole = kNumber + kWritten;
+
 }  // namespace
 
 std::span<const MetricInfo> all_metrics() {
@@ -113,6 +119,34 @@ std::int64_t metric_items(const Metric& metric, const Dataset& dataset) {
                                elements ? std::max<std::int64_t>(dataset.target().classes, 1) : 1});
 }
 
+CountForm count_form(const Training& training, LabelKind kind, const std::string& output) {
+    if (kind == LabelKind::multiple) return CountForm::all_outcomes;
+    const bool table =
+        std::any_of(training.metrics.begin(), training.metrics.end(), [&](const Metric& metric) {
+            const MetricInfo* info = find_metric(metric.type);
+            return metric.output == output && info != nullptr && info->form == MetricForm::table;
+        });
+    return table ? CountForm::matrix : CountForm::outcomes;
+}
+
+std::int64_t count_columns(CountForm form, std::int64_t classes) {
+    switch (form) {
+        case CountForm::matrix:
+            return classes;
+        case CountForm::outcomes:
+            return 3;
+        case CountForm::all_outcomes:
+            break;
+    }
+    return 4;
+}
+
+MatrixPrice price_of_matrix(std::int64_t classes) {
+    const std::int64_t entries = saturating_product({classes, classes});
+    return {saturating_product({entries, (kPasses + kKept) * kNumber + kPasses * kWhole}),
+            saturating_product({entries, kWritten, kPasses})};
+}
+
 std::int64_t metric_bytes(const Training& training, const Dataset& dataset, DType dtype) {
     const std::int64_t classes = dataset.target().classes;
     const bool multiple = dataset.target().kind == LabelKind::multiple;
@@ -120,28 +154,27 @@ std::int64_t metric_bytes(const Training& training, const Dataset& dataset, DTyp
         saturating_product({std::max(dataset.validation_samples, dataset.test_samples),
                             element_count(dataset.target().dims)});
     std::set<std::string> counted;
-    std::int64_t tables = 0;
+    std::int64_t bytes = 0;
+    const auto add = [&](std::int64_t more) { bytes = saturating_sum({bytes, more}); };
     bool scores = false, together = false;
     for (const Metric& metric : training.metrics) {
         const MetricInfo* info = find_metric(metric.type);
         if (info == nullptr) continue;
-        if (info->join == MetricJoin::counts) counted.insert(metric.output);
-        if (info->form == MetricForm::table) ++tables;
+        if (info->join == MetricJoin::counts) {
+            const CountForm form = count_form(training, dataset.target().kind, metric.output);
+            const std::int64_t entries =
+                saturating_product({classes, count_columns(form, classes)});
+            if (counted.insert(metric.output).second)
+                add(saturating_product({kPasses + kKept, kNumber, entries}));
+            if (info->form == MetricForm::table)
+                add(saturating_product({kPasses, kWhole, entries}));
+        }
         scores = scores || info->join == MetricJoin::scores;
         together = together || (info->join == MetricJoin::scores &&
                                 averaging_of(metric.attributes) == Averaging::micro);
     }
-    // Counts of an epoch, of an evaluation, as a checkpoint has them, and as the one had them that
-    // the run goes on from. A table at the end of an epoch: as numbers, and as the history writes
-    // them, of both passes.
-    constexpr std::int64_t kPasses = 2, kKept = 2, kNumber = 8, kWritten = 24, kOutcomes = 4,
-                           kSorted = 16;
-    const std::int64_t entries = saturating_product({classes, multiple ? kOutcomes : classes});
-    std::int64_t bytes =
-        saturating_product({kPasses + kKept, std::int64_t(counted.size()), kNumber, entries});
-    const auto add = [&](std::int64_t more) { bytes = saturating_sum({bytes, more}); };
-    add(saturating_product({kPasses, tables, kNumber + kWritten, entries}));
     if (scores) {
+        constexpr std::int64_t kSorted = 16;
         add(saturating_product({scored, classes, size_of(dtype)}));
         add(saturating_product({scored, multiple ? classes : size_of(DType::i32)}));
         add(saturating_product({scored, kSorted, together ? classes : 1}));

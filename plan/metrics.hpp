@@ -82,11 +82,33 @@ std::string metric_output(const Component& metric, LabelKind kind);
 /// The metric, with name and output.
 Metric make_metric(const Component& metric, LabelKind kind);
 
+/// How counts of classes are kept: what a program gives for each batch, added up.
+enum class CountForm {
+    matrix,        ///< labels by predictions, C columns: where a table shows them
+    outcomes,      ///< of each class false positives, false negatives, true positives
+    all_outcomes,  ///< and in front of them true negatives: samples have any number of classes
+};
+/// The form of the counts that the output of the programs is added up in.
+CountForm count_form(const Training& training, LabelKind kind, const std::string& output);
+/// Numbers of a class.
+std::int64_t count_columns(CountForm form, std::int64_t classes);
+
+/// The classes of the largest confusion matrix: 4,000,000 numbers, 32 MB at a time and up to 100 MB
+/// of a line in the history.
+inline constexpr std::int64_t kMostMatrixClasses = 2000;
+/// What a matrix of so many classes takes: in memory, as metric_bytes() counts it, and in a line of
+/// the history.
+struct MatrixPrice {
+    std::int64_t memory = 0, line = 0;
+};
+MatrixPrice price_of_matrix(std::int64_t classes);
+
 /// The divisor of the sum of one sample.
 std::int64_t metric_items(const Metric& metric, const Dataset& dataset);
 
 /// The most that the metrics keep in memory during a pass and at its end, beside the programs:
-///     counts of classes    8 C^2, or 32 C for each threshold where samples have any number of
+///     counts of classes    8 bytes for each of count_columns() numbers of a class, for each
+///                          threshold where samples have any number of
 ///                          classes; four times, for training, for evaluation, and as
 ///                          checkpoints that are written and read have them
 ///     tables               of confusion matrices as much again twice, as values, and 24 bytes an

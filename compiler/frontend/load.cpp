@@ -260,6 +260,17 @@ std::map<std::string, std::string> fields_of_parts(const SourceNode& tree) {
     return elsewhere;
 }
 
+/// What is measured where nobody says it follows from the labels.
+void settle_metrics(JobSpec& job) {
+    const auto& spans = job.training.spans;
+    if (spans.contains("metrics") || spans.contains("metrics[0]")) return;
+    const plan::LabelKind kind = job.dataset.dataset.target().kind;
+    if (kind == plan::LabelKind::classes) return;
+    const char* const type =
+        kind == plan::LabelKind::multiple ? "binary_accuracy" : "mean_absolute_error";
+    job.training.training.metrics = {metric_of(default_component(*metrics().find(type)))};
+}
+
 JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::string& file,
                  const LoadOptions& options, Diagnostics& diagnostics) {
     JobSpec job;
@@ -346,6 +357,7 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
     check_inputs(job, diagnostics);
     if (diagnostics.has_errors()) return job;
     settle_target(job);
+    settle_metrics(job);
     check_shapes(job, diagnostics);
     check_samples(job, diagnostics);
     check_steps(job, diagnostics);

@@ -12,23 +12,22 @@ struct Outcome {
     }
 };
 
-std::vector<Outcome> outcomes_of(std::span<const std::int64_t> counts, std::int64_t classes,
-                                 bool multiple) {
-    std::vector<Outcome> outcomes(static_cast<std::size_t>(classes));
-    const auto size = outcomes.size();
+std::vector<Outcome> outcomes_of(const ClassCounts& counts) {
+    std::vector<Outcome> outcomes(static_cast<std::size_t>(counts.classes));
+    const auto size = outcomes.size(), columns = std::size_t(counts.columns());
     for (std::size_t label = 0; label < size; ++label) {
-        if (multiple) {
-            const auto row = counts.subspan(label * std::size_t(kOutcomes), std::size_t(kOutcomes));
-            outcomes[label] = {row[3], row[1], row[2]};
+        const auto* row = &counts.numbers[label * columns];
+        if (counts.form != plan::CountForm::matrix) {
+            const auto* last = row + columns;
+            outcomes[label] = {last[-1], last[-3], last[-2]};
             continue;
         }
         for (std::size_t prediction = 0; prediction < size; ++prediction) {
-            const std::int64_t count = counts[label * size + prediction];
             if (label == prediction) {
-                outcomes[label].true_positives += count;
+                outcomes[label].true_positives += row[prediction];
             } else {
-                outcomes[label].false_negatives += count;
-                outcomes[prediction].false_positives += count;
+                outcomes[label].false_negatives += row[prediction];
+                outcomes[prediction].false_positives += row[prediction];
             }
         }
     }
@@ -37,9 +36,27 @@ std::vector<Outcome> outcomes_of(std::span<const std::int64_t> counts, std::int6
 
 }  // namespace
 
-std::vector<double> rates(std::span<const std::int64_t> counts, std::int64_t classes, bool multiple,
-                          plan::RateWeights rate, Averaging averaging) {
-    const std::vector<Outcome> outcomes = outcomes_of(counts, classes, multiple);
+ClassCounts::ClassCounts(plan::CountForm how, std::int64_t of)
+    : form(how), classes(of), numbers(std::size_t(of * plan::count_columns(how, of))) {}
+
+void ClassCounts::add(std::int64_t label, std::int64_t prediction) {
+    if (label < 0 || label >= classes || prediction < 0 || prediction >= classes) return;
+    if (form == plan::CountForm::matrix) {
+        ++numbers[std::size_t(label * classes + prediction)];
+        return;
+    }
+    enum { kFalsePositive, kFalseNegative, kTruePositive, kNumbers };
+    const auto count = [&](std::int64_t of, int what) {
+        ++numbers[std::size_t(of * kNumbers + what)];
+    };
+    if (label == prediction) return count(label, kTruePositive);
+    count(label, kFalseNegative);
+    count(prediction, kFalsePositive);
+}
+
+std::vector<double> rates(const ClassCounts& counts, plan::RateWeights rate, Averaging averaging) {
+    const std::vector<Outcome> outcomes = outcomes_of(counts);
+    const bool every_class = counts.form == plan::CountForm::all_outcomes;
     std::vector<double> each;
     Outcome all;
     double sum = 0;
@@ -49,7 +66,7 @@ std::vector<double> rates(std::span<const std::int64_t> counts, std::int64_t cla
         all.true_positives += outcome.true_positives;
         all.false_positives += outcome.false_positives;
         all.false_negatives += outcome.false_negatives;
-        if (!multiple && !outcome.occurs()) continue;
+        if (!every_class && !outcome.occurs()) continue;
         sum += each.back();
         ++averaged;
     }

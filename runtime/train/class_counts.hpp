@@ -2,7 +2,6 @@
 /// Precision, recall, F1 and intersection over union of counts of classes.
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "plan/metrics.hpp"
@@ -11,16 +10,21 @@ namespace dtnn::runtime {
 
 using plan::Averaging;
 
-/// Numbers of a class where samples have any number of classes: true negatives, false positives,
-/// false negatives, true positives.
-inline constexpr std::int64_t kOutcomes = 4;
+/// Counts of classes, class by class.
+struct ClassCounts {
+    plan::CountForm form = plan::CountForm::outcomes;
+    std::int64_t classes = 0;
+    std::vector<std::int64_t> numbers;
 
-/// The rate of each class; 0 where the denominator is (scikit-learn's zero_division=0).
-///
-/// `counts` is the confusion matrix [classes, classes], labels by predictions, or with `multiple`
-/// [classes, 4]. One number; per_class: one for each class. macro is the mean over the classes with
-/// TP + FP + FN > 0 of a confusion matrix, over all classes of `multiple`, as in scikit-learn.
-std::vector<double> rates(std::span<const std::int64_t> counts, std::int64_t classes, bool multiple,
-                          plan::RateWeights rate, Averaging averaging);
+    ClassCounts(plan::CountForm form, std::int64_t classes);
+    std::int64_t columns() const { return plan::count_columns(form, classes); }
+    /// Another row, of samples that have one class each. What is no class does not count.
+    void add(std::int64_t label, std::int64_t prediction);
+};
+
+/// The rate of each class; 0 where the denominator is (scikit-learn's zero_division=0). One number;
+/// per_class: one for each class. macro is the mean over the classes with TP + FP + FN > 0 where
+/// samples have one class each, else over all classes, as in scikit-learn.
+std::vector<double> rates(const ClassCounts& counts, plan::RateWeights rate, Averaging averaging);
 
 }  // namespace dtnn::runtime

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -13,7 +15,6 @@
 #include "runtime/base/run_error.hpp"
 #include "runtime/comm/communicator.hpp"
 #include "runtime/exec/executor.hpp"
-#include "runtime/train/class_counts.hpp"
 #include "runtime/train/ranked_area.hpp"
 
 namespace dtnn::runtime {
@@ -32,6 +33,11 @@ std::span<const T> elements_of(const BatchOutputs::Array& array) {
 BatchOutputs::Array array_of(const plan::Program& program, int index, const void* data) {
     const plan::Tensor& tensor = program.tensors[std::size_t(index)];
     return {data, tensor.dtype, element_count(tensor.dims)};
+}
+
+/// What is not a number has a sign, which depends on how it came about, and which texts would show.
+double unsigned_nan(double value) {
+    return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
 }
 
 std::int64_t largest_split(const plan::Dataset& dataset) {
@@ -84,9 +90,9 @@ MetricSet::MetricSet(const plan::Plan& plan, PassKind kind, std::int64_t samples
             scoring_ = i;
         } else if (std::none_of(counts_.begin(), counts_.end(),
                                 [&](const Counts& c) { return c.output == metric.output; })) {
-            const std::int64_t columns = multiple_ ? kOutcomes : classes_;
-            counts_.push_back(
-                {metric.output, i, std::vector<std::int64_t>(std::size_t(classes_ * columns))});
+            const plan::CountForm form =
+                plan::count_form(plan.training, plan.dataset.target().kind, metric.output);
+            counts_.push_back({metric.output, i, ClassCounts(form, classes_)});
         }
     }
     if (kind == PassKind::training) scoring_ = kNone;
@@ -107,7 +113,7 @@ void MetricSet::reset() {
     for (Running& running : running_)
         running.sum = 0;
     for (Counts& counts : counts_)
-        std::fill(counts.numbers.begin(), counts.numbers.end(), 0);
+        std::fill(counts.of_classes.numbers.begin(), counts.of_classes.numbers.end(), 0);
     scores_.clear();
     wide_scores_.clear();
     labels_.clear();
@@ -127,24 +133,16 @@ void MetricSet::add(const BatchOutputs& batch, std::int64_t samples) {
     for (Counts& counts : counts_) {
         const BatchOutputs::Array& array = batch.metrics[counts.metric];
         if (!multiple_) {
-            add_pairs(array, counts);
+            const auto pairs = elements_of<std::int32_t>(array);
+            for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
+                counts.of_classes.add(pairs[i], pairs[i + 1]);
             continue;
         }
         const auto added = elements_of<std::int64_t>(array);
-        for (std::size_t i = 0; i < counts.numbers.size(); ++i)
-            counts.numbers[i] += added[i];
+        for (std::size_t i = 0; i < counts.of_classes.numbers.size(); ++i)
+            counts.of_classes.numbers[i] += added[i];
     }
     if (scoring_ != kNone) add_scores(batch);
-}
-
-void MetricSet::add_pairs(const BatchOutputs::Array& pairs, Counts& counts) const {
-    const auto numbers = elements_of<std::int32_t>(pairs);
-    for (std::size_t i = 0; i + 1 < numbers.size(); i += 2) {
-        const std::int64_t label = numbers[i], prediction = numbers[i + 1];
-        const bool known =
-            label >= 0 && label < classes_ && prediction >= 0 && prediction < classes_;
-        if (known) ++counts.numbers[std::size_t(label * classes_ + prediction)];
-    }
 }
 
 void MetricSet::add_scores(const BatchOutputs& batch) {
@@ -200,7 +198,7 @@ double MetricSet::running_value(std::size_t i) const {
     const double count = running.metric == kLoss ? weight_
                          : ignores_              ? counted_
                                                  : double(samples_) * double(running.items);
-    return count > 0 ? running.sum / count : 0;
+    return count > 0 ? unsigned_nan(running.sum / count) : 0;
 }
 
 std::vector<MetricValue> MetricSet::values() const {
@@ -222,7 +220,7 @@ std::vector<MetricValue> MetricSet::values() const {
         } else if (scores && area < areas_.size()) {
             MetricValue value;
             value.name = metric.name;
-            value.numbers = {areas_[area++]};
+            value.numbers = {unsigned_nan(areas_[area++])};
             values.push_back(std::move(value));
         } else if (plan::find_metric(metric.type)->join == plan::MetricJoin::counts ||
                    scoring_ != kNone) {
@@ -239,20 +237,21 @@ MetricValue MetricSet::value_of(const plan::Metric& metric) const {
     const Averaging averaging = plan::averaging_of(metric.attributes);
     if (info.join == plan::MetricJoin::scores) {
         const Answers answers{labels_, answers_, classes_};
-        value.numbers = {scores_.empty() ? ranked_area(std::span(wide_scores_), answers, averaging)
-                                         : ranked_area(std::span(scores_), answers, averaging)};
+        value.numbers = {unsigned_nan(scores_.empty()
+                                          ? ranked_area(std::span(wide_scores_), answers, averaging)
+                                          : ranked_area(std::span(scores_), answers, averaging))};
         return value;
     }
     const auto counts = std::find_if(counts_.begin(), counts_.end(),
                                      [&](const Counts& c) { return c.output == metric.output; });
     if (info.form == plan::MetricForm::table) {
         value.form = MetricValue::Form::matrix;
-        value.columns = multiple_ ? kOutcomes : classes_;
-        value.numbers.assign(counts->numbers.begin(), counts->numbers.end());
+        value.columns = counts->of_classes.columns();
+        value.numbers.assign(counts->of_classes.numbers.begin(), counts->of_classes.numbers.end());
         return value;
     }
     if (averaging == Averaging::per_class) value.form = MetricValue::Form::list;
-    value.numbers = rates(counts->numbers, classes_, multiple_, info.rate, averaging);
+    value.numbers = rates(counts->of_classes, info.rate, averaging);
     return value;
 }
 
@@ -309,7 +308,7 @@ void MetricSet::add_sums(std::span<const std::byte> saved) {
 std::vector<std::byte> MetricSet::save_counts() const {
     std::vector<std::byte> bytes;
     for (const Counts& counts : counts_) {
-        const auto numbers = std::as_bytes(std::span(counts.numbers));
+        const auto numbers = std::as_bytes(std::span(counts.of_classes.numbers));
         bytes.insert(bytes.end(), numbers.begin(), numbers.end());
     }
     return bytes;
@@ -318,10 +317,10 @@ std::vector<std::byte> MetricSet::save_counts() const {
 void MetricSet::add_counts(std::span<const std::byte> saved) {
     std::size_t wanted = 0;
     for (const Counts& counts : counts_)
-        wanted += std::as_bytes(std::span(counts.numbers)).size();
+        wanted += std::as_bytes(std::span(counts.of_classes.numbers)).size();
     require_bytes(saved.size(), wanted, "counts");
     for (Counts& counts : counts_) {
-        for (std::int64_t& number : counts.numbers) {
+        for (std::int64_t& number : counts.of_classes.numbers) {
             std::int64_t more = 0;
             std::memcpy(&more, saved.data(), sizeof more);
             number += more;
@@ -335,11 +334,11 @@ void MetricSet::add_counts(std::span<const std::byte> saved) {
 void MetricSet::add_up_counts(Communicator& communicator) {
     constexpr std::size_t kPiece = kGatherPiece / sizeof(std::int64_t);
     for (Counts& counts : counts_) {
-        for (std::size_t first = 0; first < counts.numbers.size(); first += kPiece) {
-            const std::size_t count = std::min(kPiece, counts.numbers.size() - first);
+        for (std::size_t first = 0; first < counts.of_classes.numbers.size(); first += kPiece) {
+            const std::size_t count = std::min(kPiece, counts.of_classes.numbers.size() - first);
             const auto sum =
-                communicator.all_reduce(&counts.numbers[first], std::int64_t(count), DType::i64,
-                                        Reduction::sum, "the counts of the metrics");
+                communicator.all_reduce(&counts.of_classes.numbers[first], std::int64_t(count),
+                                        DType::i64, Reduction::sum, "the counts of the metrics");
             sum->start();
             sum->wait();
         }
@@ -351,7 +350,7 @@ void MetricSet::collect_counts(Communicator& communicator) {
     add_up_counts(communicator);
     if (communicator.rank() == 0) return;
     for (Counts& counts : counts_)
-        std::fill(counts.numbers.begin(), counts.numbers.end(), 0);
+        std::fill(counts.of_classes.numbers.begin(), counts.of_classes.numbers.end(), 0);
 }
 
 void MetricSet::collect_rows(Communicator& communicator) {
@@ -395,7 +394,7 @@ JoinedValues MetricSet::joined(Communicator& communicator) {
     areas_.clear();
     if (communicator.rank() > 0)
         for (Counts& counts : counts_)
-            std::fill(counts.numbers.begin(), counts.numbers.end(), 0);
+            std::fill(counts.of_classes.numbers.begin(), counts.of_classes.numbers.end(), 0);
     return joined;
 }
 

@@ -23,8 +23,9 @@
 ///                              samples; micro: all (row, class) as one question. Not a number when
 ///                              no class has both. Evaluation only: a training pass has none
 ///
-/// Memory: 8 bytes a number; for precision, recall, f1, mean_iou and confusion_matrix one matrix
-/// together, 8 C^2 bytes (8 MB for 1000 classes; 32 C where a sample has any number of classes);
+/// Memory: 8 bytes a number; for precision, recall, f1, mean_iou and confusion_matrix one list of
+/// counts together, 24 C bytes, with a confusion matrix 8 C^2 (8 MB for 1000 classes; 32 C where a
+/// sample has any number of classes);
 /// for roc_auc the scores of the pass, plan::metric_bytes in all, whatever the number of ranks.
 /// Only values() and save_counts() take more for a while: that figure includes it.
 
@@ -36,6 +37,7 @@
 #include <vector>
 
 #include "plan/plan.hpp"
+#include "runtime/train/class_counts.hpp"
 
 namespace dtnn::runtime {
 
@@ -133,12 +135,11 @@ class MetricSet {
     struct Counts {
         std::string output;
         std::size_t metric = 0;  ///< one of those that read it
-        std::vector<std::int64_t> numbers;
+        ClassCounts of_classes;
     };
     static constexpr std::size_t kLoss = std::size_t(-1);
     static constexpr std::size_t kNone = kLoss;
 
-    void add_pairs(const BatchOutputs::Array& pairs, Counts& counts) const;
     void add_scores(const BatchOutputs& batch);
     MetricValue value_of(const plan::Metric& metric) const;
     /// visit(number) for the samples and sums of a pass, always in the same order.

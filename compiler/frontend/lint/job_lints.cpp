@@ -62,7 +62,8 @@ void softmax_for_many(const LintSubject& subject, LintVoice& voice) {
     note_loss(subject, warning);
 }
 
-/// A number that keeps a probability away from 0, and is none that the probability is meant to reach.
+/// A number that keeps a probability away from 0, and is none that the probability is meant to
+/// reach.
 bool is_bound(const Expression& e) {
     constexpr double kLargest = 1e-2;
     return e.term == Term::number && e.number > 0 && e.number <= kLargest;
@@ -76,10 +77,11 @@ const Expression* clipped(const Expression& e) {
     return clips && reads(e, 0) ? &e : nullptr;
 }
 
-/// The first logarithm or quotient of such an operand; null: there is none.
+/// The first logarithm of such an operand, or quotient by one that has no slope; null: there is
+/// none.
 const Expression* of_clipped(const Expression& e) {
     if (e.term == Term::log && clipped(e.operands[0])) return &e;
-    if (e.term == Term::div && clipped(e.operands[1])) return &e;
+    if (e.term == Term::div && e.operands[1].term == Term::max && clipped(e.operands[1])) return &e;
     for (const Expression& operand : e.operands)
         if (const Expression* found = of_clipped(operand)) return found;
     return nullptr;
@@ -89,20 +91,23 @@ void clipped_probability(const LintSubject& subject, LintVoice& voice) {
     const LossInfo* loss = loss_of(subject);
     const LayerSpec& end = subject.end();
     if (!loss || !loss->written || op(end.type).gives != plan::Prediction::probabilities) return;
-    const auto* text =
-        value_of<std::string>(subject.training().loss_attributes, "expression");
+    const auto* text = value_of<std::string>(subject.training().loss_attributes, "expression");
     if (!text) return;
     const std::vector<std::string> names = {"p", "t"};
     const Expression formula = parse_infix(*text, names);
     const Expression* found = of_clipped(formula);
     if (!found) return;
-    const Expression& bounded = found->operands[found->term == Term::log ? 0 : 1];
+    const bool logarithm = found->term == Term::log;
+    const Expression& bounded = found->operands[logarithm ? 0 : 1];
     voice.say(subject.of_training("loss"),
               fmt::format("the loss has `{}`, and `{}` has no slope, or hardly any, where a "
                           "probability is nearly 0: the worst answers teach nothing",
                           to_infix(*found, names), to_infix(bounded, names)),
-              fmt::format("write `log(p)` without a bound: behind `{}` it is finite and exact",
-                          end.type));
+              logarithm
+                  ? fmt::format("write `log(p)` without a bound: behind `{}` it is finite and "
+                                "exact",
+                                end.type)
+                  : "take the logarithm of `p`, or a difference, in place of the quotient");
 }
 
 void bounded_regression(const LintSubject& subject, LintVoice& voice) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/quantity_text.hpp"
+#include "base/text.hpp"
 #include "compiler/frontend/read/validation.hpp"
 #include "compiler/frontend/tables/components.hpp"
 #include "compiler/ops/axis.hpp"
@@ -97,11 +99,11 @@ class Checker {
             const plan::MetricInfo* info = plan::find_metric(training_.metrics[i].type);
             if (info && !info->takes(kind))
                 refuse(fmt::format("metrics[{}]", i),
-                       fmt::format("the metric `{}`{}", training_.metrics[i].type,
-                                   default_metrics() ? ", which is measured by default," : ""),
+                       fmt::format("the metric `{}`", training_.metrics[i].type),
                        kinds_text([&](plan::LabelKind k) { return info->takes(k); }));
         }
         best_of_all();
+        matrices();
         weights("class_weights", false);
         weights("positive_weights", true);
     }
@@ -166,8 +168,6 @@ class Checker {
         return span_or(job_.training.spans, path, job_.training.span);
     }
 
-    bool default_metrics() const { return !job_.training.spans.contains("metrics[0]"); }
-
     void refuse(const std::string& path, const std::string& what, const std::string& takes) {
         Diagnostic& error = diagnostics_.error(
             Code::labels_mismatch, span(path),
@@ -185,8 +185,29 @@ class Checker {
                 if (other.takes(dataset_.target().kind)) others.emplace_back(other.type);
         }
         error.help = fmt::format("of such labels can be taken {}", fmt::join(others, ", "));
-        if (path != "loss" && default_metrics())
-            error.help += fmt::format("; write `metrics: [{}]` in the training", others.front());
+    }
+
+    /// A matrix grows with the square of the classes.
+    void matrices() {
+        const std::int64_t classes = dataset_.target().classes;
+        if (dataset_.target().kind != plan::LabelKind::classes ||
+            classes <= plan::kMostMatrixClasses)
+            return;
+        for (std::size_t i = 0; i < training_.metrics.size(); ++i) {
+            const plan::MetricInfo* info = plan::find_metric(training_.metrics[i].type);
+            if (!info || info->form != plan::MetricForm::table) continue;
+            const plan::MatrixPrice price = plan::price_of_matrix(classes);
+            Diagnostic& error = diagnostics_.error(
+                Code::matrix_too_large, span(fmt::format("metrics[{}]", i)),
+                fmt::format("the metric `{}` of {} classes takes {} of memory and up to {} of each "
+                            "line in the history; the most are {} classes",
+                            info->type, grouped(classes), bytes_text(price.memory),
+                            bytes_text(price.line), grouped(plan::kMostMatrixClasses)));
+            error.notes.push_back({job_.dataset.span, "the dataset is here"});
+            error.help =
+                "leave it out: precision, recall, f1 and mean_iou need three numbers a class, and "
+                "tell of each with `average: per_class`";
+        }
     }
 
     /// There are not more best than there are classes.

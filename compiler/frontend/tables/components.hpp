@@ -28,6 +28,12 @@ namespace dtnn::compiler {
 struct DatasetSpec;
 struct FieldValues;
 
+/// The document of the field `over` of formulas.
+inline constexpr const char* kOverDoc =
+    "what the sum of all is divided by: all numbers, or the rows: samples; where the model gives "
+    "an "
+    "image or a sequence, its pixels or steps";
+
 /// A member as a spec has it.
 struct ReadComponent {
     plan::Component component;  ///< defaults filled in; fields without a default only when given

@@ -69,10 +69,7 @@ const FieldTable& formula_fields() {
          .doc = "of every prediction p and its target t, which of labels is 0 or 1",
          .change = mathematics(kOtherLoss),
          .choices = {"p", "t"}},
-        choice_field(
-            "over", "elements", {"elements", "rows"},
-            "what the sum of all is divided by: all numbers, or the samples (of pixels: these)",
-            mathematics(kOtherLoss)),
+        choice_field("over", "elements", {"elements", "rows"}, kOverDoc, mathematics(kOtherLoss)),
     };
     return table;
 }

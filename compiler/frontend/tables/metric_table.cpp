@@ -78,10 +78,7 @@ const FieldTable& measured_formula_fields() {
                 "is 0 or 1",
          .change = performance(kMeasured),
          .choices = {"p", "t"}},
-        choice_field(
-            "over", "elements", {"elements", "rows"},
-            "what the sum of all is divided by: all numbers, or the samples (of pixels: these)",
-            performance(kMeasured)),
+        choice_field("over", "elements", {"elements", "rows"}, kOverDoc, performance(kMeasured)),
         choice_field("better", "lower", {"lower", "higher"},
                      "which values are, for schedules that watch it",
                      mathematics("schedules that watch it decide by it")),
@@ -145,8 +142,8 @@ const ComponentSet& metrics() {
          {"formula",
           "A formula of your own, of every prediction p and its target t: the mean of it, under a "
           "name that you give. Labels become rows of zeros and a one.",
-          "kind: training\nmetrics: [{formula: {name: surprise, expression: \"t * -log(max(p, "
-          "1e-6))\", over: rows}}]\n",
+          "kind: training\nmetrics: [{formula: {name: surprise, expression: \"select(t == 0, 0, "
+          "-t * log(p))\", over: rows}}]\n",
           &measured_formula_fields(), check_measured_formula},
          {"precision",
           "Of what was predicted to be a class, the share that is; 0 where nothing was.",
@@ -167,7 +164,8 @@ const ComponentSet& metrics() {
           "false negatives and true positives.",
           "kind: training\nmetrics: [confusion_matrix]\n", &threshold_fields()},
          {"roc_auc",
-          "The area under the curve of true over false positives, each class against the rest. "
+          "The area under the curve of true over false positives, each class against the rest; "
+          "not a number where all samples are of one class. "
           "Measured where a model is evaluated, not on training batches.",
           "kind: training\nmetrics: [roc_auc]\n", &area_fields()}}};
     return set;

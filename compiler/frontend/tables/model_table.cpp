@@ -1,3 +1,4 @@
+#include "compiler/frontend/tables/components.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 #include "compiler/support/field_rows.hpp"
 
@@ -174,10 +175,8 @@ const FieldTable& loss_operator_table() {
                    "arithmetic over every prediction p, its target t, which of labels is 0 or 1, "
                    "and the parameters; the mean of it is the loss",
                    mathematics("the trainings that use it minimise another loss")),
-        choice_field(
-            "over", "elements", {"elements", "rows"},
-            "what the sum of all is divided by: all numbers, or the samples (of pixels: these)",
-            mathematics("another loss is minimised")),
+        choice_field("over", "elements", {"elements", "rows"}, kOverDoc,
+                     mathematics("another loss is minimised")),
     };
     return table;
 }

@@ -128,7 +128,8 @@ const FieldTable& training_table() {
                       "a spec of kind loss",
                       mathematics("another loss is minimised")),
         variant_field(FieldType::variant_list, "metrics", "categorical_accuracy", metrics(),
-                      "what is measured besides the loss",
+                      "what is measured besides the loss; where nothing is said binary_accuracy of "
+                      "samples with any number of classes, mean_absolute_error of numbers",
                       performance("metrics are measured beside the training and do not change it")),
         variant_field(
             FieldType::variant_list, "schedules", kMayBeAbsent, schedules(),

@@ -354,6 +354,47 @@ TEST_CASE("a weighted loss is joined by the weights of the labels") {
     CHECK(set.samples() == 4);
 }
 
+TEST_CASE("rates need no matrix, and are the same with one") {
+    constexpr std::int32_t kClasses = 7;
+    std::vector<std::int32_t> pairs;
+    for (std::uint32_t i = 0; i < 200; ++i) {
+        // -1 is a label that is no class; class 6 occurs in predictions alone.
+        pairs.push_back(i % 11 == 0 ? -1 : std::int32_t(i * i % 6));
+        pairs.push_back(std::int32_t((i * 5 + i / 9) % kClasses));
+    }
+    const auto values_of = [&](bool matrix) {
+        plan::Plan plan;
+        plan.dataset.target().classes = kClasses;
+        for (const char* type : {"precision", "recall", "f1", "mean_iou"})
+            for (const char* average : {"macro", "micro", "per_class"})
+                plan.training.metrics.push_back(plan::make_metric(
+                    {type, {{"average", std::string(average)}}}, plan::LabelKind::classes));
+        if (matrix)
+            plan.training.metrics.push_back(
+                plan::make_metric({"confusion_matrix", {}}, plan::LabelKind::classes));
+        MetricSet set(plan);
+        const float loss = 1;
+        BatchOutputs batch;
+        batch.loss = {&loss, DType::f32, 1};
+        batch.metrics.assign(plan.training.metrics.size(),
+                             {pairs.data(), DType::i32, std::int64_t(pairs.size())});
+        set.add(batch, 200);
+        // Through a checkpoint.
+        MetricSet again(plan);
+        again.add_sums(set.save_sums());
+        again.add_counts(set.save_counts());
+        std::vector<std::vector<double>> values;
+        for (const MetricValue& value : again.values())
+            if (value.form != MetricValue::Form::matrix) values.push_back(value.numbers);
+        return values;
+    };
+    CHECK(values_of(false) == values_of(true));
+    plan::Plan many;
+    many.dataset.target().classes = 10'000;
+    many.training.metrics = {plan::make_metric({"f1", {}}, plan::LabelKind::classes)};
+    CHECK(plan::metric_bytes(many.training, many.dataset, DType::f32) == 4 * 8 * 3 * 10'000);
+}
+
 TEST_CASE("a thousand classes have their confusion matrix, whose memory the plan can say") {
     plan::Plan plan;
     plan.target.dtype = DType::f32;

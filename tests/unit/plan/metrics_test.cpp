@@ -106,9 +106,14 @@ TEST_CASE("memory of metrics is what their outputs make up, once for those that 
     CHECK(bytes() == 0);
     add("precision");
     add("f1", {{"average", std::string("micro")}});
-    CHECK(bytes() == 4 * 8 * 100);
+    CHECK(bytes() == 4 * 8 * 30);
     add("roc_auc", {{"average", std::string("micro")}});
-    CHECK(bytes() == 4 * 8 * 100 + 50 * (40 + 4 + 160));
+    CHECK(bytes() == 4 * 8 * 30 + 50 * (40 + 4 + 160));
+    // With a table all are made of it.
+    add("confusion_matrix");
+    CHECK(bytes() == 4 * 8 * 100 + 2 * 32 * 100 + 50 * (40 + 4 + 160));
+    CHECK(price_of_matrix(10).memory == 4 * 8 * 100 + 2 * 32 * 100);
+    CHECK(price_of_matrix(10).line == 2 * 24 * 100);
 
     training.metrics.clear();
     dataset.target().kind = LabelKind::multiple;
