@@ -11,7 +11,8 @@ namespace dtnn {
 inline constexpr std::string_view kStandardInput = "<stdin>";
 
 /// Adds to `text` what standard input has, in pieces, until it ends or `enough` says so of what has
-/// come; 0 or an errno.
+/// come; 0 or an errno. `enough` is asked several times a second while nothing comes, and after
+/// every signal; it may throw.
 int read_standard_input(std::string& text, const std::function<bool(const std::string&)>& enough);
 
 }  // namespace dtnn

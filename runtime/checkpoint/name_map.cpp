@@ -7,10 +7,13 @@
 #include "base/file_limits.hpp"
 #include "base/json.hpp"
 #include "runtime/base/regular_file.hpp"
+#include "runtime/base/signals.hpp"
 #include "runtime/checkpoint/weight_layout.hpp"
 
 namespace dtnn::runtime {
 namespace {
+
+constexpr std::size_t kMostEntries = 20'000, kMostSteps = 16;
 
 /// Throws about one map.
 class MapReader {
@@ -63,8 +66,14 @@ NameMap NameMap::parse(const std::string& text, const std::string& path) {
     }
     if (!json.is_object()) reader.refuse("is no JSON object");
     NameMap map;
+    map.path_ = path;
+    std::size_t count = 0;
     const auto add_step = [&](const Json& entries) {
         if (!entries.is_object()) reader.refuse("has `names` that are no JSON object");
+        count += entries.size();
+        if (count > kMostEntries || map.steps_.size() == kMostSteps)
+            reader.refuse(fmt::format("has more than {} entries, or more than {} steps",
+                                      kMostEntries, kMostSteps));
         Step& step = map.steps_.emplace_back();
         for (const auto& item : entries.items()) {
             NamePattern from = reader.pattern(item.key());
@@ -111,9 +120,20 @@ NameMap NameMap::read(const std::string& path) {
     return parse(read_file(path, kMostSmallFileBytes, "a map", Exit::mismatch), path);
 }
 
-std::optional<NameMap::Match> NameMap::first_match(const Step& step, const std::string& name) {
+std::optional<NamePattern::Found> NameMap::match(const NamePattern& pattern,
+                                                 const std::string& name) const {
+    // The map of the largest networks takes a hundredth of this.
+    constexpr std::int64_t kMostTried = 200'000'000;
+    if (tried_ > kMostTried)
+        MapReader(path_).refuse("has patterns that take too long to look for among so many names");
+    return pattern.match(name, tried_);
+}
+
+std::optional<NameMap::Match> NameMap::first_match(const Step& step,
+                                                   const std::string& name) const {
+    stop_before("finding names by " + path_);
     for (std::size_t i = 0; i < step.size(); ++i) {
-        const auto found = step[i].from.match(name);
+        const auto found = match(step[i].from, name);
         if (!found) continue;
         if (!step[i].to) return Match{i, std::nullopt};
         if (auto filled = step[i].to->fill(*found)) return Match{i, std::move(filled)};
@@ -121,7 +141,7 @@ std::optional<NameMap::Match> NameMap::first_match(const Step& step, const std::
     return std::nullopt;
 }
 
-std::optional<std::string> NameMap::applied(const Step& step, const std::string& name) {
+std::optional<std::string> NameMap::applied(const Step& step, const std::string& name) const {
     const auto match = first_match(step, name);
     return match ? match->name : name;
 }
@@ -153,7 +173,7 @@ std::optional<std::string> NameMap::origin(const std::string& target) const {
     for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
         for (const Entry& entry : *step) {
             if (!entry.to) continue;
-            const auto found = entry.to->match(name);
+            const auto found = match(*entry.to, name);
             const auto from = found ? entry.from.fill(*found) : std::nullopt;
             if (!from || applied(*step, *from) != name) continue;
             name = *from;

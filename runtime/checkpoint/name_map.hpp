@@ -41,7 +41,8 @@ class NameMap {
   public:
     NameMap() = default;
 
-    /// Reads a map. A fault of the file is a RunError (exit 5) that names it and the entry.
+    /// Reads a map of at most 20,000 entries in 16 steps. A fault of the file is a RunError (exit
+    /// 5) that names it and the entry.
     static NameMap read(const std::string& path);
     static NameMap parse(const std::string& text, const std::string& path);
 
@@ -75,15 +76,19 @@ class NameMap {
         std::optional<std::string> name;  ///< nothing: it is left out
     };
     /// An entry whose right side has no number for what is found does not match.
-    static std::optional<Match> first_match(const Step& step, const std::string& name);
+    std::optional<Match> first_match(const Step& step, const std::string& name) const;
     std::optional<Target> find_as_it_is(const std::string& name);
     /// The name that a step makes of a name; nothing where it leaves it out.
-    static std::optional<std::string> applied(const Step& step, const std::string& name);
+    std::optional<std::string> applied(const Step& step, const std::string& name) const;
+    std::optional<NamePattern::Found> match(const NamePattern& pattern,
+                                            const std::string& name) const;
 
+    std::string path_;
     std::vector<Step> steps_;
     std::map<std::string, std::string> models_;
     std::string layout_;
     bool family_ = false;
+    mutable std::int64_t tried_ = 0;  ///< places of names that patterns were tried at
 };
 
 }  // namespace dtnn::runtime

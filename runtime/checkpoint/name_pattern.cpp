@@ -7,6 +7,8 @@
 #include <charconv>
 #include <utility>
 
+#include "base/file_limits.hpp"
+
 namespace dtnn::runtime {
 namespace {
 
@@ -62,6 +64,15 @@ std::optional<NamePattern::Piece> NamePattern::number_of(std::string_view text,
 }
 
 std::optional<NamePattern> NamePattern::parse(std::string_view text, std::string& fault) {
+    if (text.size() > kMostTensorName) {
+        fault = fmt::format("it has {} bytes, and a name at most {}", text.size(), kMostTensorName);
+        return std::nullopt;
+    }
+    const auto stars = std::count(text.begin(), text.end(), '*');
+    if (stars > std::ptrdiff_t(kMostStars)) {
+        fault = fmt::format("it has {} *, and a pattern at most {}", stars, kMostStars);
+        return std::nullopt;
+    }
     NamePattern pattern;
     pattern.text_ = text;
     pattern.segments_.emplace_back();
@@ -118,25 +129,49 @@ bool NamePattern::take(const Segment& segment, std::string_view text, std::size_
     return true;
 }
 
+/// The first place from `at` where the segment matches, as a star's text and what the segment has
+/// found; the place behind it.
+std::optional<std::size_t> NamePattern::first_place(const Segment& segment, std::string_view text,
+                                                    std::size_t at, bool to_end,
+                                                    std::int64_t& tried, Found& found) {
+    const bool literal = !segment.empty() && segment.front().number.empty();
+    const bool numbers = std::any_of(segment.begin(), segment.end(),
+                                     [](const Piece& piece) { return !piece.number.empty(); });
+    for (std::size_t begin = at; begin <= text.size(); ++begin) {
+        const std::size_t from = begin;
+        if (literal) begin = std::min(text.find(segment.front().literal, begin), text.size());
+        tried += std::int64_t(begin - from) + 1;
+        std::optional<decltype(found.numbers)> before;
+        if (numbers) before = found.numbers;
+        std::size_t end = begin;
+        if (take(segment, text, end, found) && (!to_end || end == text.size())) {
+            found.stars.emplace_back(text.substr(at, begin - at));
+            return end;
+        }
+        if (before) found.numbers = std::move(*before);
+    }
+    return std::nullopt;
+}
+
 std::optional<NamePattern::Found> NamePattern::match(std::string_view text) const {
+    std::int64_t tried = 0;
+    return match(text, tried);
+}
+
+std::optional<NamePattern::Found> NamePattern::match(std::string_view text,
+                                                     std::int64_t& tried) const {
     Found found;
+    ++tried;
     std::size_t at = 0;
     if (!take(segments_.front(), text, at, found)) return std::nullopt;
     if (segments_.size() == 1) return at == text.size() ? std::optional(found) : std::nullopt;
     // Taking each segment where it comes first leaves the most room for those behind it.
     for (std::size_t i = 1; i < segments_.size(); ++i) {
         const bool last = i + 1 == segments_.size();
-        bool taken = false;
-        for (std::size_t begin = at; begin <= text.size() && !taken; ++begin) {
-            Found tried = found;
-            std::size_t end = begin;
-            if (!take(segments_[i], text, end, tried) || (last && end != text.size())) continue;
-            tried.stars.emplace_back(text.substr(at, begin - at));
-            found = std::move(tried);
-            at = end;
-            taken = true;
-        }
-        if (!taken) return std::nullopt;
+        const std::optional<std::size_t> end =
+            first_place(segments_[i], text, at, last, tried, found);
+        if (!end) return std::nullopt;
+        at = *end;
     }
     return found;
 }

@@ -24,7 +24,10 @@ constexpr bool is_digit(char c) {
 
 class NamePattern {
   public:
-    /// Reads a pattern; nothing: the text is none, and `fault` says why.
+    static constexpr std::size_t kMostStars = 16;
+
+    /// Reads a pattern of at most kMostTensorName bytes and kMostStars `*`; nothing: the text is
+    /// none, and `fault` says why.
     static std::optional<NamePattern> parse(std::string_view text, std::string& fault);
 
     /// The texts that the places of a pattern stand for.
@@ -33,7 +36,8 @@ class NamePattern {
         std::map<std::string, std::int64_t, std::less<>> numbers;
     };
     /// Matches a text; nothing: it does not. Takes time in proportion to the text's and the
-    /// pattern's lengths multiplied.
+    /// pattern's lengths multiplied. Adds to `tried` the places of the text that it looked at.
+    std::optional<Found> match(std::string_view text, std::int64_t& tried) const;
     std::optional<Found> match(std::string_view text) const;
 
     /// The text in which the places stand for what was found with another pattern; nothing where a
@@ -57,6 +61,9 @@ class NamePattern {
     static constexpr std::int64_t kMostNumber = 999'999'999;
 
     static std::optional<Piece> number_of(std::string_view text, std::string& fault);
+    static std::optional<std::size_t> first_place(const Segment& segment, std::string_view text,
+                                                  std::size_t at, bool to_end, std::int64_t& tried,
+                                                  Found& found);
     static bool take(const Segment& segment, std::string_view text, std::size_t& at, Found& found);
 
     std::string text_;

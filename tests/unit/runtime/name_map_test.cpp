@@ -1,6 +1,7 @@
 #include "runtime/checkpoint/name_map.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <initializer_list>
 #include <optional>
@@ -101,6 +102,34 @@ TEST_CASE("what is no pattern is told") {
     for (const char* bad :
          {"{}", "{1}", "{a+}", "{a*2}", "{a:3}", "{a:7-3}", "{a:-3}", "{a-b}", "{a+01}"})
         CHECK_MESSAGE(fault_of(bad).find("is no number") != std::string::npos, bad);
+}
+
+TEST_CASE("no map and no pattern takes long") {
+    const auto repeated = [](std::size_t count, const std::string& text) {
+        std::string all;
+        for (std::size_t i = 0; i < count; ++i)
+            all += text;
+        return all;
+    };
+    CHECK(pattern(repeated(NamePattern::kMostStars, "*a")).stars() == NamePattern::kMostStars);
+    CHECK(fault_of(repeated(NamePattern::kMostStars + 1, "*a")).find("17 *") != std::string::npos);
+    CHECK(fault_of(repeated(4001, "a")).find("4001 bytes") != std::string::npos);
+    std::string entries = "{";
+    for (int i = 0; i <= 20'000; ++i)
+        entries += fmt::format(R"({}"{}": null)", i == 0 ? "" : ",", i);
+    expect_error(Exit::mismatch, {"m.json", "20000 entries", "16 steps"},
+                 [&] { NameMap::parse(entries + "}", "m.json"); });
+    expect_error(Exit::mismatch, {"m.json", "16 steps"},
+                 [&] { NameMap::parse("{\"names\": [{}" + repeated(16, ",{}") + "]}", "m.json"); });
+    // Every pattern is tried at every place of every name.
+    entries = "{";
+    for (int i = 0; i < 10'000; ++i)
+        entries += fmt::format(R"({}"{}{}b": null)", i == 0 ? "" : ",", repeated(15, "*a"), i);
+    NameMap slow = NameMap::parse(entries + "}", "m.json");
+    expect_error(Exit::mismatch, {"m.json", "take too long"}, [&] {
+        for (int name = 0; name < 1000; ++name)
+            slow.find(repeated(4000, "a"));
+    });
 }
 
 TEST_CASE("a map gives the first entry that matches, and remembers which did") {
