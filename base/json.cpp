@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/utf8.hpp"
+
 namespace dtnn {
 namespace {
 
@@ -138,7 +140,21 @@ std::int64_t whole_number_of(const Json& value, std::int64_t least, std::int64_t
 }
 
 std::string write_json(const Json& value, int indent) {
-    return value.dump(indent, ' ', false, Json::error_handler_t::replace);
+    const std::string text = value.dump(indent, ' ', false, Json::error_handler_t::replace);
+    const auto may_be_unseen = [](char c) { return static_cast<unsigned char>(c) >= 0x7F; };
+    if (std::none_of(text.begin(), text.end(), may_be_unseen)) return text;
+    // Such characters stand in texts alone.
+    std::string escaped;
+    escaped.reserve(text.size());
+    for (std::string_view rest = text; !rest.empty();) {
+        const std::size_t length = std::max<std::size_t>(1, utf8_length(rest));
+        if (shown_length(rest, "\n") > 0)
+            escaped += rest.substr(0, length);
+        else
+            escaped += fmt::format("\\u{:04x}", code_point(rest, length));
+        rest.remove_prefix(length);
+    }
+    return escaped;
 }
 
 }  // namespace dtnn

@@ -33,7 +33,8 @@ std::int64_t whole_number_of(const Json& value,
                              std::int64_t least = std::numeric_limits<std::int64_t>::min(),
                              std::int64_t most = std::numeric_limits<std::int64_t>::max());
 
-/// On one line, or with so many spaces a level. Bytes that are not UTF-8 become U+FFFD.
+/// On one line, or with so many spaces a level. Texts are escaped as append_json() of json_text.hpp
+/// escapes them.
 std::string write_json(const Json& value, int indent = -1);
 
 }  // namespace dtnn

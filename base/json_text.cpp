@@ -37,11 +37,12 @@ void append_json(std::string& out, std::string_view text) {
         } else if (c == '\n') {
             out += "\\n";
             ++i;
-        } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-            fmt::format_to(std::back_inserter(out), "\\u{:04x}", unsigned(c));
-            ++i;
         } else if (const std::size_t length = utf8_length(text.substr(i))) {
-            out.append(text, i, length);
+            const std::string_view rest = text.substr(i);
+            if (shown_length(rest) > 0)
+                out.append(rest, 0, length);
+            else
+                fmt::format_to(std::back_inserter(out), "\\u{:04x}", code_point(rest, length));
             i += length;
         } else {
             out += "\xEF\xBF\xBD";

@@ -10,8 +10,9 @@
 
 namespace dtnn {
 
-/// A string in its quotes, with escapes. Bytes that are not UTF-8 become U+FFFD, because JSON text
-/// must be UTF-8.
+/// A string in its quotes, with escapes for all that shown() of utf8.hpp would change, so that JSON
+/// text is the same on a terminal. Bytes that are not UTF-8 become U+FFFD, because JSON text must
+/// be UTF-8.
 void append_json(std::string& out, std::string_view text);
 void append_json(std::string& out, const std::string& text);
 void append_json(std::string& out, const char* text);

@@ -31,16 +31,31 @@ bool is_utf8(std::string_view bytes) {
     return true;
 }
 
+unsigned code_point(std::string_view text, std::size_t length) {
+    const auto at = [&](std::size_t i) { return unsigned(std::uint8_t(text[i])); };
+    if (length == 1) return at(0);
+    unsigned code = at(0) & (0x7FU >> length);
+    for (std::size_t i = 1; i < length; ++i)
+        code = code << 6U | (at(i) & 0x3FU);
+    return code;
+}
+
 std::size_t shown_length(std::string_view text, std::string_view kept) {
     const std::size_t length = utf8_length(text);
-    const auto at = [&](std::size_t i) { return std::uint8_t(text[i]); };
+    if (length == 0) return 0;
+    const unsigned code = code_point(text, length);
+    const auto within = [code](unsigned first, unsigned last) {
+        return code >= first && code <= last;
+    };
     if (length == 1) {
-        const bool control = at(0) < 0x20 || at(0) == 0x7F;
+        const bool control = code < 0x20 || code == 0x7F;
         return control && kept.find(text[0]) == std::string_view::npos ? 0 : 1;
     }
-    const bool c1 = length == 2 && at(0) == 0xC2 && at(1) < 0xA0;
-    const bool no_character = length == 3 && at(0) == 0xEF && at(1) == 0xBF && at(2) >= 0xBE;
-    return c1 || no_character ? 0 : length;
+    const bool c1 = within(0x80, 0x9F), no_character = within(0xFFFE, 0xFFFF);
+    // Unicode's Bidi_Control, and the separators of lines and paragraphs.
+    const bool turns = code == 0x061C || within(0x200E, 0x200F) || within(0x2028, 0x202E) ||
+                       within(0x2066, 0x2069);
+    return c1 || turns || no_character ? 0 : length;
 }
 
 std::string shown(std::string_view text, std::string_view kept) {

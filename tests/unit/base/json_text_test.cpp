@@ -12,6 +12,9 @@ using namespace dtnn;
 TEST_CASE("text that JSON cannot carry is escaped or replaced") {
     CHECK(json_text("a\"b\\c\nd\x01") == "\"a\\\"b\\\\c\\nd\\u0001\"");
     CHECK(json_text("\t\x7F") == "\"\\u0009\\u007f\"");
+    // What a terminal would obey, or hide.
+    CHECK(json_text("\u0085\u009F\u202E\u2028\u061C\u00A0") ==
+          "\"\\u0085\\u009f\\u202e\\u2028\\u061c\u00A0\"");
     CHECK(json_text("\xC3\xA4\xF0\x9F\x99\x82") == "\"\xC3\xA4\xF0\x9F\x99\x82\"");
     CHECK(json_text("\xFF|\xC3") == "\"\xEF\xBF\xBD|\xEF\xBF\xBD\"");
     CHECK(json_text("\xED\xA0\x80") == "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");  // a surrogate

@@ -73,6 +73,11 @@ TEST_CASE("the length of a UTF-8 character") {
 TEST_CASE("text from outside is shown without what a terminal would obey") {
     CHECK(printable("caf\xC3\xA9") == "caf\xC3\xA9");
     CHECK(printable("a\x1B[0m\xFF") == "a\\x1B[0m\\xFF");
+    // What turns the direction of what follows, or ends a line.
+    CHECK(printable("a\u202Eb\u2066c\u061Cd\u200Fe\u2028") ==
+          "a\\xE2\\x80\\xAEb\\xE2\\x81\\xA6c\\xD8\\x9Cd\\xE2\\x80\\x8Fe\\xE2\\x80\\xA8");
+    CHECK(printable("\u200D\u2030\u2067x\u206A\u0600") ==
+          "\u200D\u2030\\xE2\\x81\\xA7x\u206A\u0600");
     CHECK(printable(std::string(300, 'a')) == std::string(200, 'a') + "...");
 }
 
