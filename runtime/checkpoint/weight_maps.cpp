@@ -1,6 +1,7 @@
 #include "runtime/checkpoint/weight_maps.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -152,6 +153,23 @@ ShippedMap wanted_map(const plan::Plan& plan, const WeightFile& file,
     if (best != nullptr) return *best;
     if (request.map.empty()) return {};
     refuse_none(plan, request.map, maps);
+}
+
+std::string network_of(const WeightFile& file, const std::vector<std::string>& map_folders) {
+    const auto model = file.metadata.find("model");
+    if (file.written_by_run().value_or(false) && model != file.metadata.end())
+        return fmt::format("the model `{}`", model->second);
+    const std::string wrapper = wrapper_in(file);
+    for (ShippedMap& shipped : shipped_maps(map_folders, "")) {
+        const bool all =
+            std::all_of(file.tensors.begin(), file.tensors.end(), [&](const StoredTensor& tensor) {
+                return is_batch_count(tensor) || shipped.map.find(tensor.name, wrapper);
+            });
+        if (all && !file.tensors.empty())
+            return fmt::format("a network of {} ({})", shipped.name,
+                               fmt::join(models_of({shipped}), ", "));
+    }
+    return "";
 }
 
 ShippedMap map_for_others(const plan::Plan& plan, const std::string& name,

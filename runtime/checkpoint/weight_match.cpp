@@ -130,6 +130,7 @@ std::string role_difference(const std::string& role, const plan::Parameter& para
 void pair_up(const plan::Plan& plan, const std::vector<const StoredTensor*>& tensors,
              const LayoutRules& rules, WeightLayout layout, bool cast, WeightMatch& match) {
     match.layout = layout;
+    match.alike = 0;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
         if (tensors[i] == nullptr) continue;
         const plan::Parameter& parameter = plan.parameters[i];
@@ -143,6 +144,7 @@ void pair_up(const plan::Plan& plan, const std::vector<const StoredTensor*>& ten
         const std::vector<FileForm> forms = rules.forms(i, layout);
         const auto form = std::find_if(forms.begin(), forms.end(),
                                        [&](const FileForm& f) { return f.takes(tensor.dims); });
+        if (form != forms.end()) ++match.alike;
         const bool convertible = cast && is_real(tensor.dtype) && is_real(parameter.dtype);
         if (form == forms.end() || (tensor.dtype != parameter.dtype && !convertible)) {
             std::string there;

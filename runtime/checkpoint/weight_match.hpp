@@ -74,6 +74,7 @@ struct WeightMatch {
         differences;  ///< what keeps the pairs from being loaded; empty: nothing
     WeightLayout layout = WeightLayout::own;
     bool pydtnn = false;
+    std::size_t alike = 0;  ///< parameters whose tensor has their extents, of whatever type
 };
 
 /// Parameters that are optimizer state take no part. The file outlives the match. What does not fit

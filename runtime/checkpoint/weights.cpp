@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -53,6 +54,36 @@ std::string remedy(const WeightMatch& match) {
            "name, --layout and --cast convert";
 }
 
+/// What the differences come to.
+std::string misfit(const plan::Plan& plan, const WeightRequest& request, const ReadWeights& read) {
+    const auto all =
+        std::count_if(plan.parameters.begin(), plan.parameters.end(),
+                      [](const plan::Parameter& parameter) { return !parameter.optimizer_state; });
+    const auto fitting = std::ptrdiff_t(read.match.alike);
+    const std::string by = read.map.empty() ? "" : ", by the names of " + read.map;
+    // A new head, or a layer more, leaves most of the others as they were.
+    if (2 * fitting >= all)
+        return fmt::format(
+            "the weights {} do not fit the plan's model `{}`{}: {} of its {} "
+            "parameters have a tensor of their extents",
+            request.path, plan.model, by, fitting, all);
+    const std::string network = network_of(read.file, request.map_folders);
+    return fmt::format(
+        "the weights {} are of another network than the plan's model `{}`{}: {} of "
+        "its {} parameters have a tensor of their extents{}",
+        request.path, plan.model, by, fitting, all,
+        network.empty() ? "" : "; they are of " + network);
+}
+
+std::string first_ten(const std::vector<std::string>& lines) {
+    constexpr std::size_t kShown = 10;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(lines.size(), kShown); ++i)
+        text += (i == 0 ? "" : "\n  ") + lines[i];
+    if (lines.size() > kShown) text += fmt::format("\n  and {} more", lines.size() - kShown);
+    return text;
+}
+
 }  // namespace
 
 void save_weights(const Executor& executor, const std::string& path, const std::string& checksum,
@@ -93,13 +124,9 @@ ReadWeights read_weights(const plan::Plan& plan, const WeightRequest& request) {
     ShippedMap wanted = wanted_map(plan, read.file, request);
     read.map = std::move(wanted.name);
     read.match = match_weights(plan, read.file, request, std::move(wanted.map));
-    if (!read.match.differences.empty()) {
-        throw RunError(
-            Exit::mismatch,
-            fmt::format("the weights {} do not fit the plan's model `{}`{}", request.path,
-                        plan.model, read.map.empty() ? "" : ", by the names of " + read.map),
-            remedy(read.match), fmt::format("{}", fmt::join(read.match.differences, "\n  ")));
-    }
+    if (!read.match.differences.empty())
+        throw RunError(Exit::mismatch, misfit(plan, request, read), remedy(read.match),
+                       first_ten(read.match.differences));
     return read;
 }
 

@@ -43,7 +43,7 @@ struct ReadWeights {
 
 /// Reads a safetensors or .npz file as weight_match.hpp says, by the map that weight_maps.hpp says.
 /// Whatever does not fit (missing, too much, of another type or shape) is one RunError (exit 5)
-/// that lists all differences.
+/// that counts what fits and lists the first differences.
 ReadWeights read_weights(const plan::Plan& plan, const WeightRequest& request);
 
 /// The parameters and tensors that loading left as they were.

@@ -172,7 +172,7 @@ class TorchWeights(CommandTest):
             file.write(struct.pack("<Q", len(text)) + text + body)
         self.expect(self.dtnn_run("weights", "list", "half.safetensors"), 0, "bf16", "fp16")
         self.expect(self.dtnn_run("weights", "import", "half.safetensors", "--plan", self.plan, "-o", "w.safetensors"), 5,
-                    "fp16 [5]", "--cast")
+                    "fp16 [", "the plan's model `", "and ", " more", "--cast")
         self.expect(self.dtnn_run("weights", "import", "half.safetensors", "--plan", self.plan, "--cast", "-o",
                                   "w.safetensors"), 0)
         own, _ = read_safetensors(self.path("w.safetensors"))
