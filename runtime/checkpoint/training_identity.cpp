@@ -11,7 +11,6 @@ namespace dtnn::runtime {
 /// A plan is made with no more in it than what counts, and its text is what is compared.
 std::string training_identity(const plan::Plan& plan) {
     plan::Plan same;
-    same.model = plan.model;
     same.target.device = plan.target.device;
     same.target.dtype = plan.target.dtype;
     same.target.isa = plan.target.isa;
@@ -24,6 +23,8 @@ std::string training_identity(const plan::Plan& plan) {
     // Checkpoints are written more often or less, and nothing else.
     same.training.checkpoint = {};
     same.dataset = plan.dataset;
+    // Names of models and datasets may be those of the files that they were written in.
+    same.dataset.name.clear();
     same.parallel = plan.parallel;
     const plan::Parallel usual;
     same.parallel.data = usual.data;

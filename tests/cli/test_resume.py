@@ -240,6 +240,16 @@ class Resume(CommandTest):
         self.expect(self.dtnn_run(self.compile("--set", "training.epochs=1"), "--output", "run", "--force"), 0)
         self.assertEqual(len(self.names()), 1)
 
+    def test_a_copy_of_the_job_under_another_name_goes_on(self):
+        job = ("kind: job\nmodel: {input: {shape: [1, 28, 28]}, layers: [flatten, dense: {units: 10}, softmax]}\n"
+               "dataset: {type: digits, train_samples: 300, test_samples: 70}\ntraining: {epochs: 2}\n")
+        for name in ("a", "b"):
+            self.write(name + ".yaml", job)
+            self.compile(spec=name + ".yaml", plan=name + ".json")
+        self.expect(self.dtnn_run("a.json", "--output", "run"), 0)
+        self.expect(self.dtnnc("diff", "a.json", "b.json"), 0, "no difference")
+        self.expect(self.dtnn_run("b.json", "--resume", "run"), 0, "its training was over")
+
     def test_one_process_at_a_time(self):
         plan = self.compile("--set", "training.epochs=100000")
         process = subprocess.Popen([DTNN_RUN, plan, "--output", "run"], cwd=self.folder, text=True,
