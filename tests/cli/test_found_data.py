@@ -353,7 +353,47 @@ class FoundData(CommandTest):
         for i in range(4):
             self.image(f"one/all/{i}.png", png(4, 4, (9, 9, 9), i))
         os.makedirs(self.path("one/__MACOSX"))
-        self.expect(self.dtnnc("data", "one"), 3, "the dataset's files have one class")
+        self.expect(self.dtnnc("data", "one"), 1, "one is no data for a spec: the dataset's files have one class")
+
+    def test_data_write_only_what_they_can_read(self):
+        # A name of a class that would be an expression.
+        for split in ("train", "test"):
+            for kind in ("${rank}", "b"):
+                for i in range(2):
+                    self.image(f"odd/{split}/{kind}/{i}.png", png(4, 4, (9, 9, 9), i))
+        self.expect(self.dtnnc("data", "odd", "--write", "odd.yaml"), 0, "class names with ${")
+        self.expect(self.dtnnc("data", "odd.yaml"), 0, "${rank}")
+        # More columns than a spec may have numbers for.
+        with open(self.path("wide.csv"), "w", encoding="ascii") as file:
+            file.write(",".join(f"c{i}" for i in range(60_000)) + ",label\n")
+            for row in range(6):
+                file.write(",".join(str(row * i % 7) for i in range(60_000)) + f",{row % 2}\n")
+        self.expect(self.dtnnc("data", "wide.csv", "--write", "wide.yaml"), 0, "not normalised", "and 59980 more")
+        self.expect(self.dtnnc("data", "wide.yaml"), 0)
+        # Images of more values than a sample may have: of the data, not of a spec that nobody wrote.
+        big = png(2, 2, (9, 9, 9), 0)
+        header = struct.pack(">2I5B", 20_000, 20_000, *big[24:29])
+        chunk = b"IHDR" + header
+        big = big[:12] + chunk + struct.pack(">I", zlib.crc32(chunk)) + big[33:]
+        for kind in ("a", "b"):
+            for split in ("train", "test"):
+                self.image(f"big/{split}/{kind}/0.png", big)
+        process = self.expect(self.dtnnc("data", "big", "--write", "big.yaml"), 1, "big is no data for a spec", "20000x20000")
+        self.assertNotIn("big.yaml", process.stderr)
+
+    def test_settings_of_data_are_written(self):
+        with open(self.path("table.csv"), "w", encoding="ascii") as file:
+            file.write("size,colour,kind,age\n" + "".join(f"{i},{i * 3 % 7},{i % 2},{i % 5}\n" for i in range(40)))
+        self.expect(self.dtnnc("data", "table.csv", "--set", "dataset.label_names=[kind]", "--set", "dataset.test_share=0.5",
+                               "--write", "table.yaml"), 0)
+        text = self.read("table.yaml")
+        for line in ("label_names: [kind]\n", "test_share: 0.5\n", "train_samples: 20\n", "test_samples: 20\n"):
+            self.assertIn(line, text)
+        process = self.expect(self.dtnnc("data", "table.yaml"), 0, "columns of the training samples")
+        self.assertRegex(process.stdout, r"\n +column +mean .*\n +size +.*\n +colour +.*\n +age ")
+        self.assertNotIn("pixel", process.stdout)
+        self.expect(self.dtnnc("data", "table.csv", "--set", "dataset.transforms.0.normalize.mean=1", "--write", "x.yaml"), 2,
+                    "whole fields", "set `transforms` as a whole")
 
     def mask(self, name, rows, palette):
         """A PNG whose pixels are numbers: gray, or with a palette of colours that mean nothing."""

@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "compiler/frontend/load_dataset.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
+#include "plan/dataset_types.hpp"
 #include "plan/rules/staging.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/run_error.hpp"
@@ -53,7 +54,8 @@ struct Report {
     bool job = false;
     std::uint64_t hash = 0;
     std::int64_t resident = 0;
-    std::vector<std::string> names;  ///< of classes
+    std::vector<std::string> names;    ///< of classes
+    std::vector<std::string> columns;  ///< of a table, those that are features
     DataSurvey data;
     Rates rates;
 };
@@ -230,7 +232,9 @@ std::string classes_text(const Report& report) {
     return text;
 }
 
-std::string numbers_text(const char* what, const std::vector<NumberSpread>& list) {
+/// A row for each, called by its name where there is one.
+std::string numbers_text(const char* what, const std::vector<NumberSpread>& list,
+                         const std::vector<std::string>& names = {}) {
     if (list.empty()) return "";
     Table table;
     table.columns = {{fmt::format("  {}", what), false},
@@ -239,11 +243,14 @@ std::string numbers_text(const char* what, const std::vector<NumberSpread>& list
                      {"least", true},
                      {"greatest", true}};
     for (std::size_t i = 0; i < std::min(list.size(), kClassesShown); ++i)
-        table.rows.push_back({fmt::format("  {}", i), fmt::format("{:.4f}", list[i].mean),
-                              fmt::format("{:.4f}", list[i].standard_deviation),
-                              fmt::format("{:.4f}", list[i].least),
-                              fmt::format("{:.4f}", list[i].greatest)});
-    return text_table(table, output_width());
+        table.rows.push_back(
+            {"  " + (i < names.size() ? names[i] : fmt::format("{}", i)),
+             fmt::format("{:.4f}", list[i].mean), fmt::format("{:.4f}", list[i].standard_deviation),
+             fmt::format("{:.4f}", list[i].least), fmt::format("{:.4f}", list[i].greatest)});
+    std::string text = text_table(table, output_width());
+    if (list.size() > kClassesShown)
+        text += fmt::format("  and {} more: --format json has all\n", list.size() - kClassesShown);
+    return text;
 }
 
 std::string rates_text(const Report& report) {
@@ -273,19 +280,25 @@ std::string report_text(const Report& report) {
     if (data.smallest != data.largest)
         sizes = fmt::format("from {} to {}", sizes, shape_text(data.largest));
     const bool image = plan::has_image(dataset);
+    const plan::DatasetType* type = plan::find_dataset_type(dataset.type);
+    const bool columns = type != nullptr && type->form == plan::DatasetForm::table;
     std::vector<std::string> shapes;
     for (const plan::Feature& input : dataset.inputs)
         shapes.push_back((input.name.empty() ? "" : input.name + " ") + shape_text(input.dims));
-    text += fmt::format("samples: {}{} for the network\n", image ? sizes + " stored, " : "",
-                        fmt::join(shapes, ", "));
+    text += fmt::format("samples: {}{} for the network\n",
+                        image && !columns ? sizes + " stored, " : "", fmt::join(shapes, ", "));
     if (!dataset.transforms.empty())
         text += fmt::format("  transforms     {}\n", names_of(dataset.transforms));
     if (!dataset.augmentations.empty())
         text += fmt::format("  augmentations  {}\n", names_of(dataset.augmentations));
     text += classes_text(report);
     text += numbers_text("value", data.train.values);
-    if (image) text += "pixels of the training samples, before normalize\n";
-    text += numbers_text("channel", data.channels);
+    if (columns)
+        text += "columns of the training samples, before normalize\n";
+    else if (image)
+        text += "pixels of the training samples, before normalize\n";
+    text += numbers_text(columns ? "column" : "channel", data.channels,
+                         columns ? report.columns : std::vector<std::string>());
     text += fmt::format("memory: {} for the samples, {} for batches prepared ahead\n",
                         bytes_text(double(report.resident)),
                         bytes_text(double(plan::staging_bytes(report.plan))));
@@ -365,6 +378,7 @@ int data(const DataCommand& command) {
     report->hash = samples->content_hash();
     report->resident = samples->resident_bytes();
     report->names = class_names_of(*samples, report->plan.dataset);
+    report->columns = samples->feature_names();
     report->data = runtime::survey(*samples, report->plan, command.samples);
     if (!command.contact_sheet.empty()) {
         const std::string kind = std::filesystem::path(command.contact_sheet).extension();

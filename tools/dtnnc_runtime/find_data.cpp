@@ -6,6 +6,8 @@
 #include <cmath>
 #include <filesystem>
 #include <initializer_list>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compiler/frontend/load_dataset.hpp"
@@ -37,7 +39,10 @@ class SpecWriter {
           samples_(samples),
           options_(options),
           diagnostics_(diagnostics),
-          data_(runtime::recognise_data(path)) {}
+          data_(runtime::recognise_data(path)) {
+        for (const std::string& setting : options.settings)
+            take(setting);
+    }
 
     std::optional<WrittenSpec> write() {
         // Images may have several sizes; whether they do, their headers say.
@@ -58,6 +63,21 @@ class SpecWriter {
             data = look(*spec);
         }
         channels_ = data.channels;
+        if (channels_.size() > kMostNormalised) {
+            channels_.clear();
+            data_.remarks.push_back(fmt::format(
+                "more than {} columns or channels are not normalised here: give `normalize` one "
+                "mean and deviation of all",
+                kMostNormalised));
+        }
+        const std::vector<std::string>& names = spec->dataset.target().names;
+        literal_names_ = std::none_of(names.begin(), names.end(), [](const std::string& name) {
+            return name.find("${") != std::string::npos;
+        });
+        if (!literal_names_)
+            data_.remarks.emplace_back(
+                "class names with ${ in them would be expressions: they are found where the files "
+                "are");
         hash_ = runtime::content_text(open(*spec)->content_hash());
         found_ = std::move(spec);
         spec = load();
@@ -66,6 +86,29 @@ class SpecWriter {
     }
 
   private:
+    /// More numbers than a spec may have would be written of a table of 50,000 columns.
+    static constexpr std::size_t kMostNormalised = 2000;
+
+    /// A field that the command line gives is written as it is given there.
+    void take(const std::string& setting) {
+        const std::size_t equals = setting.find('=');
+        if (equals == std::string::npos) return;  // told where settings are read
+        std::string name = setting.substr(0, equals);
+        constexpr std::string_view kOwner = "dataset.";
+        if (name.starts_with(kOwner)) name.erase(0, kOwner.size());
+        if (name.find_first_of(".[") != std::string::npos)
+            throw UsageError(fmt::format(
+                "--set {}: what is written is whole fields\nhelp: set `{}` as a whole, or edit the "
+                "spec afterwards",
+                setting, name.substr(0, name.find_first_of(".["))));
+        given_.emplace_back(std::move(name), setting.substr(equals + 1));
+    }
+
+    bool is_given(std::string_view name) const {
+        return std::any_of(given_.begin(), given_.end(),
+                           [&](const auto& field) { return field.first == name; });
+    }
+
     std::optional<compiler::DatasetSpec> load() {
         compiler::LoadOptions load = load_options(options_);
         load.texts[file_] = text();
@@ -74,7 +117,20 @@ class SpecWriter {
             runtime::find_in_files(dataset);
             return std::nullopt;
         };
-        return compiler::load_dataset(file_, load, diagnostics_);
+        auto spec = compiler::load_dataset(file_, load, diagnostics_);
+        if (!spec) refuse_data();
+        return spec;
+    }
+
+    /// The spec of data is nobody's mistake: what is wrong is said of the data.
+    void refuse_data() const {
+        for (const compiler::Diagnostic& one : diagnostics_.all())
+            if (one.severity == compiler::Severity::error && one.span.place.file == file_)
+                throw runtime::RunError(
+                    runtime::Exit::failed,
+                    fmt::format("{} is no data for a spec: {}", path_, one.text),
+                    one.help.empty() ? "make smaller ones of the samples, or name other data"
+                                     : one.help);
     }
 
     std::unique_ptr<runtime::SampleSource> open(
@@ -108,17 +164,20 @@ class SpecWriter {
             text += fmt::format("# {}\n", remark);
         text += fmt::format("kind: dataset\ntype: {}\n", data_.type);
         const auto line = [&](const std::string& name, const AttributeValue& value) {
+            if (is_given(name)) return;
             const auto* word = std::get_if<std::string>(&value);
             text += fmt::format("{}: {}\n", name,
                                 word ? compiler::yaml_text(*word) : compiler::to_json(value));
         };
         for (const auto& [name, value] : data_.fields)
             line(name, value);
+        for (const auto& [name, value] : given_)
+            text += fmt::format("{}: {}\n", name, value);
         if (found_) add_found(line, text);
         std::string transforms;
         if (side_ > 0) transforms += fmt::format("  - resize: {{size: [{0}, {0}]}}\n", side_);
         if (!channels_.empty()) transforms += normalize();
-        if (!transforms.empty()) text += "transforms:\n" + transforms;
+        if (!transforms.empty() && !is_given("transforms")) text += "transforms:\n" + transforms;
         return text;
     }
 
@@ -134,7 +193,8 @@ class SpecWriter {
         std::vector<std::string> names;
         for (const std::string& name : found_->dataset.target().names)
             names.push_back(compiler::yaml_text(name));
-        if (!names.empty()) text += fmt::format("class_names: [{}]\n", fmt::join(names, ", "));
+        if (!names.empty() && literal_names_ && !is_given("class_names"))
+            text += fmt::format("class_names: [{}]\n", fmt::join(names, ", "));
         text += fmt::format("content_hash: {}\n", compiler::yaml_text(hash_));
     }
 
@@ -159,6 +219,8 @@ class SpecWriter {
     runtime::RecognisedData data_;
     std::int64_t side_ = 0;  ///< of the square that images become; 0: they stay
     std::vector<runtime::NumberSpread> channels_;
+    bool literal_names_ = true;                               ///< names of classes can be written
+    std::vector<std::pair<std::string, std::string>> given_;  ///< fields on the command line
     std::string hash_;
     std::optional<compiler::DatasetSpec> found_;
 };
