@@ -61,6 +61,13 @@ RunError system_error(const std::string& action, const std::string& path, int er
                     remedy(error, action.starts_with("read") || action == "open"));
 }
 
+RunError system_error(const std::system_error& error) {
+    if (error.code() != std::errc::resource_unavailable_try_again)
+        return RunError(Exit::failed, error.what());
+    return RunError(Exit::failed, fmt::format("no more threads can be started: {}", error.what()),
+                    kMoreProcesses);
+}
+
 void write_file(const std::string& name, std::span<const std::string_view> parts) {
     const auto write = [&](int descriptor) {
         for (const std::string_view part : parts)

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "runtime/base/run_error.hpp"
 
@@ -64,6 +65,9 @@ void print_out(std::string_view text);
 
 /// The name behind the last slash.
 std::string base_name(const std::string& path);
+
+/// The error for what the standard library could not get of the system: a thread, mostly.
+RunError system_error(const std::system_error& error);
 
 /// The error for `action` ("write") on `path` after a system call set `error` (an errno).
 RunError system_error(const std::string& action, const std::string& path, int error,

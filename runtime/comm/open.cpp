@@ -54,9 +54,8 @@ void end_job(int code) {
     if (stage == Stage::joined && abort_job != nullptr) {
         let_output_pass();
         abort_job(code);
-    } else {
-        abort_by_launcher(code);
     }
+    abort_by_launcher(code);
 }
 
 }  // namespace dtnn::runtime

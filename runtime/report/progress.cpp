@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/files.hpp"
 #include "base/quantity_text.hpp"
 #include "base/utf8.hpp"
 #include "runtime/base/files.hpp"
@@ -160,14 +161,16 @@ void ProgressReport::clear() {
     drawn_ = false;
 }
 
-void ProgressReport::answer(const std::string& line, bool wanted) {
+bool ProgressReport::answer(const std::string& line, bool wanted) {
     clear();
     try {
         print_out(line + "\n");
+        return true;
     } catch (const RunError& error) {
         if (wanted) throw;
         say(line);
         say(fmt::format("warning: {}", error.what()));
+        return !answer_is_wanted();
     }
 }
 

@@ -56,9 +56,9 @@ class ProgressReport {
     void say(const std::string& line);
     /// Takes the bar away, where there is one.
     void clear();
-    /// A line on standard output. Where that cannot be written and nothing reads it for certain
-    /// (`wanted`), it is told as a note with the reason: a training that is done has not failed.
-    void answer(const std::string& line, bool wanted);
+    /// A line on standard output; false where it is lost. Where that cannot be written and no
+    /// program reads it for certain (`wanted`: a RunError), it is told as a note with the reason.
+    bool answer(const std::string& line, bool wanted);
 
   private:
     bool is_due();

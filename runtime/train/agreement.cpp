@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/files.hpp"
 #include "runtime/base/signals.hpp"
 #include "runtime/base/text_bytes.hpp"
 
@@ -80,7 +81,7 @@ void together(Communicator& communicator, const std::string& name,
         error = RunError(Exit::failed, "there is not enough memory",
                          "run on a machine with more, or with fewer ranks on each");
     } catch (const std::system_error& found) {
-        error = RunError(Exit::failed, found.what());
+        error = system_error(found);
     }
     const std::vector<std::vector<std::byte>> all = communicator.all_gather(bytes_of(error), name);
     const auto first =

@@ -489,6 +489,14 @@ class Runtime(CommandTest):
             self.assertIn("cannot write standard output", process.stderr)
             self.assertEqual(self.history("run")[-1]["event"], "evaluate")
 
+    def test_an_answer_that_is_lost_shows_in_the_exit_code(self):
+        plan = self.compile()
+        for place, code in ((">/dev/full", 1), (">&-", 0), ("| true", 0)):
+            process = run("bash", "-c", f"set -o pipefail; '{DTNN_RUN}' {plan} --output run --force {place}", cwd=self.folder)
+            self.assertEqual(process.returncode, code, place + process.stderr)
+            self.assertEqual(self.history("run")[-1]["event"], "evaluate")
+            self.assertIn("test: loss", process.stderr + process.stdout if code == 1 else "test: loss")
+
     def test_bad_thread_count(self):
         plan = self.compile()
         self.expect(self.dtnn_run(plan, "--output", "run", env={"OMP_NUM_THREADS": "many"}), 2, "OMP_NUM_THREADS")

@@ -3,6 +3,7 @@
 import glob
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -12,7 +13,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "ranks", "mpi"))
 from commands import BIN, DTNNC, DTNN_RUN, CommandTest, limit, run
-from job_processes import children, ranks_of, wait_until
+from job_processes import launcher_of, ranks_of, wait_until
 
 LIBRARY = any(os.path.exists(os.path.join(BIN, folder, "libdtnn_mpi.so")) for folder in (".", "../lib"))
 MISSING = "" if shutil.which("mpiexec") and LIBRARY else "mpiexec or libdtnn_mpi.so is not there"
@@ -182,16 +183,22 @@ class Ranks(CommandTest):
 
     def test_a_signal_at_any_moment_of_the_start_ends_all(self):
         plan = self.compile_job("p.json", "training.batch_size=4", "training.epochs=2000")
-        for i, moment in enumerate((0.003, 0.006, 0.009, 0.012, 0.015, 0.018, 0.021, 0.025, 0.03, 0.05, 0.1, 0.2)):
+        moments = [0.003, 0.006, 0.009, 0.012, 0.015, 0.018, 0.021, 0.025, 0.03, 0.05, 0.1, 0.2]
+        # DTNN_SIGNAL_TRIALS=2000 python3 tests/cli/test_ranks.py Ranks.test_a_signal_at_any_moment_of_the_start_ends_all
+        moments += [random.uniform(0, 0.1) for _ in range(int(os.environ.get("DTNN_SIGNAL_TRIALS", "0")))]
+        for i, moment in enumerate(moments):
             sent = (signal.SIGTERM, signal.SIGINT)[i % 2]
             job = self.start(3, f"r{i}", plan)
             time.sleep(moment)
             job.send_signal(sent)
+            begun = time.monotonic()
             _, told = job.communicate(timeout=limit(30))
+            self.assertLess(time.monotonic() - begun, limit(10), f"after {moment} s: {told}")
             # A process that has not come to main yet dies of the signal, and has started nobody.
             self.assertIn(job.returncode, (75, -sent), told)
             left = subprocess.run(["ps", "-o", "args=", "--sid", str(job.pid)], capture_output=True, text=True, check=False)
             self.assertEqual(left.stdout, "", f"after {moment} s")
+            shutil.rmtree(self.path(f"r{i}"), ignore_errors=True)
 
     def test_synchronised_statistics_go_on(self):
         self.job = self.write("normed.yaml", NORMED)
@@ -258,7 +265,7 @@ class Ranks(CommandTest):
             for rank in kills:
                 newest = wait_until(lambda: next((s for s in self.checkpoints(output) if s > seen), None) or job.poll(), 60)
                 self.assertIsNone(job.poll(), "the job has ended early")
-                pid = wait_until(lambda: ranks_of(job.pid).get(rank), 20) if rank >= 0 else children(job.pid)[0]
+                pid = wait_until(lambda: ranks_of(job.pid).get(rank), 20) if rank >= 0 else launcher_of(job.pid)
                 os.kill(pid, signal.SIGKILL)
                 # Checkpoints that the dying ranks may still have written are no progress of the next try.
                 time.sleep(0.7)

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/stack_limit.hpp"
 #include "base/standard_input.hpp"
 #include "base/utf8.hpp"
 #include "runtime/base/files.hpp"
@@ -103,7 +104,7 @@ int run_or_report(int argc, char** argv) {
                                "training.batch_size"),
                       color);
     } catch (const std::system_error& error) {
-        return report(RunError(Exit::failed, error.what()), color);
+        return report(dtnn::runtime::system_error(error), color);
     } catch (const std::exception& error) {
         const std::string who = dtnn::runtime::started_name();
         std::fprintf(stderr, "dtnn-run: %s%sinternal error: %s\nplease report this\n", who.c_str(),
@@ -117,6 +118,8 @@ int run_or_report(int argc, char** argv) {
 int main(int argc, char** argv) {
     dtnn::runtime::install_signal_handlers();  // first: a signal ends what has none
     dtnn::fill_standard_streams();
+    if (const std::string short_of = dtnn::raise_stack_limit(); !short_of.empty())
+        return report(RunError(Exit::failed, short_of, "raise the limit: ulimit -s 8192"), "auto");
     if (const std::optional<int> code = dtnn::watch_rank()) return *code;
     dtnn::begin_allocation_count();
     const int code = run_or_report(argc, argv);

@@ -20,7 +20,8 @@ bool another_try_may_mend(int code) {
 }  // namespace
 
 Decision Restarts::after(const TryEnd& end) {
-    if (most_ == 0 || end.stop_asked || !another_try_may_mend(end.code)) return {};
+    if (most_ == 0 || end.stop_asked || end.answer_lost || !another_try_may_mend(end.code))
+        return {};
     const bool no_further = done_ > 0 && end.step.value_or(-1) <= step_.value_or(-1);
     idle_ = no_further ? idle_ + 1 : 0;
     step_ = end.step;

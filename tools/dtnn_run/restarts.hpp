@@ -14,6 +14,7 @@ struct TryEnd {
     bool stop_asked = false;           ///< by a signal to the process that has started the ranks
     std::string reason;                ///< "rank 1 (node17, process 42) was killed by signal 9"
     std::optional<std::int64_t> step;  ///< the newest checkpoint's; nothing: there is none
+    bool answer_lost = false;          ///< all is done and kept, and standard output was full
 };
 
 struct Decision {

@@ -27,6 +27,7 @@
 #include "runtime/comm/started_ranks.hpp"
 #include "tools/dtnn_run/job_notes.hpp"
 #include "tools/dtnn_run/launcher_state.hpp"
+#include "tools/dtnn_run/relay.hpp"
 #include "tools/dtnn_run/restarts.hpp"
 
 namespace dtnn {
@@ -131,7 +132,8 @@ class Job {
         double since_end = 0;  ///< of rank 0, in seconds
     };
 
-    pid_t start(const Words& words) const;
+    pid_t start(const Words& words, const Relay& relay) const;
+    TryEnd one_try(const Words& words);
     void ask_to_stop(Try& one, int signal) const;
     void look_after(Try& one) const;
     void give_up(Try& one, std::string why) const;
@@ -150,7 +152,7 @@ class Job {
     std::string run_ = request_.run;
 };
 
-pid_t Job::start(const Words& words) const {
+pid_t Job::start(const Words& words, const Relay& relay) const {
     Words command = command_;
     command.insert(command.end(), words.begin(), words.end());
     std::vector<char*> arguments;
@@ -162,7 +164,7 @@ pid_t Job::start(const Words& words) const {
     if (launcher < 0)
         throw RunError(Exit::failed,
                        fmt::format("cannot start {}: {}", command.front(), std::strerror(errno)),
-                       "");
+                       errno == EAGAIN ? kMoreProcesses : "");
     if (launcher > 0) return launcher;
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(int(Exit::failed));
@@ -171,6 +173,7 @@ pid_t Job::start(const Words& words) const {
     setpgid(0, 0);
     const int nothing = open("/dev/null", O_RDONLY);
     if (nothing >= 0) dup2(nothing, STDIN_FILENO);
+    relay.take_streams();
     if (request_.answers_are_notes) dup2(STDERR_FILENO, STDOUT_FILENO);
     // A signal that this program ignores, mpiexec and the ranks would ignore from the beginning.
     for (const int signal : {SIGPIPE, SIGXFSZ, SIGTERM, SIGINT, SIGUSR1})
@@ -290,12 +293,23 @@ Words Job::next_words() const {
     return request_.words_again(run_, newest_step(run_).has_value());
 }
 
+TryEnd Job::one_try(const Words& words) {
+    // One process writes to this program's streams itself.
+    Relay relay(request_.ranks > 1 ? Relay::Streams::handed_on : Relay::Streams::as_they_are);
+    TryEnd end = wait_for(start(words, relay));
+    if (relay.finish()) return end;
+    std::fputs("dtnn-run: cannot write standard output: the answer is lost\n", stderr);
+    end.answer_lost = end.code == 0;
+    if (end.answer_lost) end.code = int(Exit::failed);
+    return end;
+}
+
 JobEnd Job::run() {
     stop_before("starting the ranks");
     Words words = request_.words;
     while (true) {
         notes_.clear();
-        const TryEnd end = wait_for(start(words));
+        const TryEnd end = one_try(words);
         const Decision decision = restarts_.after(end);
         if (!decision.line.empty())
             std::fprintf(stderr, "dtnn-run: %s\n", shown_lines(decision.line).c_str());

@@ -175,15 +175,17 @@ int TrainRun::finish(const TrainingResult& result) {
     history_->close();
     checkpoints_->forget_dropped();
     const bool json = options_.format == tools::Format::json;
-    progress_->answer(json ? fmt::format("{{\"version\": 1, \"output\": {}, \"test\": {}}}",
-                                         json_text(folder_->path()), measures_json(test))
-                           : "test: " + measures_text(test),
-                      json);
+    // All is done and kept; the exit code says whether the answer came to where it was wanted.
+    const bool answered =
+        progress_->answer(json ? fmt::format("{{\"version\": 1, \"output\": {}, \"test\": {}}}",
+                                             json_text(folder_->path()), measures_json(test))
+                               : "test: " + measures_text(test),
+                          json);
     progress_->say(fmt::format("plan     {}\nspec     {}\nhistory  {}\nweights  {}",
                                folder_->plan(), folder_->resolved(), folder_->history(),
                                folder_->weights()));
     if (plan().training.average_decay > 0) progress_->say("averages " + folder_->average_weights());
-    return int(Exit::done);
+    return int(answered ? Exit::done : Exit::failed);
 }
 
 int TrainRun::train_and_finish() {

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/stack_limit.hpp"
 #include "base/spec_folders.hpp"
 #include "base/standard_input.hpp"
 #include "compiler/frontend/compose/spec_files.hpp"
@@ -96,6 +97,8 @@ int report(ExitCode code, const std::string& what) {
 
 int main(int argc, char** argv) {
     dtnn::fill_standard_streams();
+    if (const std::string short_of = dtnn::raise_stack_limit(); !short_of.empty())
+        return report(ExitCode::failed, short_of + "\nhelp: raise the limit: ulimit -s 8192");
     // A reader that went away (`| head`) is an error of writing like any other, only not worth a
     // word.
     std::signal(SIGPIPE, SIG_IGN);

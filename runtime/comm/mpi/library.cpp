@@ -25,6 +25,9 @@ dtnn::runtime::Communicator* dtnn_mpi_open(double seconds, void (*parted)()) {
 }
 
 void dtnn_mpi_abort(int code) {
-    MPI_Abort(MPI_COMM_WORLD, code);
+    int begun = 0, over = 0;
+    MPI_Initialized(&begun);
+    MPI_Finalized(&over);
+    if (begun != 0 && over == 0) MPI_Abort(MPI_COMM_WORLD, code);
 }
 }

@@ -36,6 +36,11 @@ def children(pid):
     return [process for process in descendants(pid) if (_stat(process) or ("", "", 0))[2] == pid]
 
 
+def launcher_of(pid):
+    """The mpiexec that a job has started, not the process that hands on what it prints."""
+    return next(process for process in children(pid) if _stat(process)[0] != "dtnn-run-relay")
+
+
 def environment(pid):
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
