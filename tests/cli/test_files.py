@@ -330,6 +330,54 @@ class Streams(CommandTest):
         self.assertGreater(len(process.stderr), 100, "nothing was printed beside the answer")
 
 
+    @unittest.skipUnless(shutil.which("mpiexec"), "MPICH is not installed")
+    def test_ranks_outlive_streams_that_cannot_be_written(self):
+        plan = self.compile("--set", "parallel.data=auto")
+        for place, code in (("2>&-", 0), ("2>/dev/full", 0), (">&- 2>&-", 0), (">/dev/full", 1), ("| true", 0)):
+            with self.subTest(place=place):
+                process = run("bash", "-c", f"set -o pipefail; {DTNN_RUN} {plan} --ranks 2 -o run --force {place}",
+                              cwd=self.folder)
+                self.assertEqual(process.returncode, code, process.stderr)
+                self.assertEqual(self.history("run")[-1]["event"], "evaluate")
+                if code == 1:
+                    self.assertIn("the answer is lost", process.stderr)
+        # What they print comes through whole and in its order.
+        process = self.expect(self.dtnn_run(plan, "--ranks", "2", "-o", "run", "--force"), 0)
+        self.assertRegex(process.stdout, r"^test: loss .*\n$")
+        self.assertLess(process.stderr.index("epoch 1/2"), process.stderr.index("weights  run/weights.safetensors"))
+
+
+class ShortOf(CommandTest):
+    """Limits that leave a program too little end in a message that names them."""
+
+    def limited(self, limits, command):
+        """As an ordinary user, whom the limit of processes counts for."""
+        user = ["setpriv", "--reuid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+        if user and not shutil.which("setpriv"):
+            self.skipTest("setpriv is not there to become an ordinary user")
+        os.chmod(self.folder, 0o777)
+        for name in os.listdir(self.folder):
+            os.chmod(self.path(name), 0o666)
+        process = run(*user, "bash", "-c", f"ulimit {limits}; exec {command}", cwd=self.folder, env={"HOME": self.folder})
+        if "ulimit" in process.stderr and "cannot modify" in process.stderr or "Permission denied" in process.stderr:
+            self.skipTest(process.stderr.splitlines()[0])
+        return process
+
+    def test_a_short_stack(self):
+        for command in (f"{DTNNC} check tiny.yaml", f"{DTNN_RUN} {self.compile()} --dry-run"):
+            self.expect(self.limited("-s 256", command), 1, "the stack may have 256 KiB (ulimit -s)", "ulimit -s 8192")
+            self.expect(self.limited("-S -s 256", command), 0)
+
+    def test_few_processes(self):
+        plan = self.compile("--set", "parallel.data=auto")
+        self.expect(self.limited("-u 1", f"{DTNN_RUN} {plan} -o one"), 1, "no more threads can be started", "ulimit -u")
+        if shutil.which("mpiexec"):
+            self.expect(self.limited("-u 1", f"{DTNN_RUN} {plan} --ranks 2 -o two"), 1, "cannot start", "ulimit -u")
+
+    def test_few_files(self):
+        self.expect(self.limited("-n 4", f"{DTNNC} compile tiny.yaml -o plan.json"), 1, "Too many open files", "ulimit -n")
+
+
 class Runs(CommandTest):
     def start(self, plan, *options):
         process = subprocess.Popen([DTNN_RUN, plan, "--output", "run", *options], cwd=self.folder, text=True,
