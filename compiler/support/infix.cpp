@@ -38,6 +38,8 @@ std::string_view leading_sign(const InfixLanguage& language, std::string_view te
     std::string_view longest;
     for (const std::string_view sign : {"-", "(", ")", ","})
         if (text.starts_with(sign)) longest = sign;
+    for (const std::string_view sign : {"[", "]"})
+        if (language.indices && text.starts_with(sign)) longest = sign;
     if (language.powers && text.starts_with("**")) longest = "**";
     for (const InfixOperator& one : language.operators)
         if (one.sign.size() > longest.size() && text.starts_with(one.sign)) longest = one.sign;

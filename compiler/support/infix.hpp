@@ -6,7 +6,8 @@
 ///     choice  = chain [ "if" chain "else" choice ]         (where the language has choices)
 ///     chain   = unary { operator unary }                   by the operators' strength
 ///     unary   = "-" unary | power
-///     power   = primary [ "**" unary ]                     (where the language has powers)
+///     power   = indexed [ "**" unary ]                     (where the language has powers)
+///     indexed = primary { "[" choice "]" }                 (where the language has indices)
 ///     primary = number | 'text' | word | word "(" choice { "," choice } ")" | "(" choice ")"
 
 #include <cstddef>
@@ -42,13 +43,14 @@ struct InfixLanguage {
     bool texts = false;        ///< 'text'
     bool choices = false;      ///< a if c else b
     bool powers = false;       ///< a ** b, which takes its operands before a sign does
+    bool indices = false;      ///< a[b]
     bool empty_calls = false;  ///< f() is for the reader to judge
     bool calls_nest = false;   ///< a call is a level of its own, besides its operands
     int most_depth = 64;
 };
 
 /// The token that is wanted where something else stands.
-enum class InfixWanted { value, close, comma_or_close, open, otherwise, end };
+enum class InfixWanted { value, close, comma_or_close, open, close_index, otherwise, end };
 
 bool is_infix_digit(char c);
 /// A letter or `_`.
@@ -72,6 +74,7 @@ InfixToken next_infix_token(const InfixLanguage& language, std::string_view text
 ///     Node negate(sign, node)
 ///     Node binary(sign, operator, left, right)
 ///     Node power(sign, base, exponent)                   where the language has powers
+///     Node index(base, index, close)                     where the language has indices
 ///     Node choose(sign, condition, then, otherwise)
 ///     void compared_twice(sign)                          returns: the chain ends there
 ///     [[noreturn]] void unexpected(token, InfixWanted)
@@ -170,13 +173,28 @@ class InfixParser {
     }
 
     Node power() {
-        Node base = primary();
+        Node base = indexed();
         if constexpr (requires { &Reader::power; }) {
             if (language_.powers && token_.is("**")) {
                 const Deeper deeper(*this, token_.end);
                 const InfixToken sign = token_;
                 advance();
                 return reader_.power(sign, std::move(base), unary());
+            }
+        }
+        return base;
+    }
+
+    Node indexed() {
+        Node base = primary();
+        if constexpr (requires { &Reader::index; }) {
+            while (language_.indices && token_.is("[")) {
+                const Deeper deeper(*this, token_.end);
+                advance();
+                Node index = choice();
+                want("]", InfixWanted::close_index);
+                base = reader_.index(std::move(base), std::move(index), token_);
+                advance();
             }
         }
         return base;

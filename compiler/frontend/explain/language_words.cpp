@@ -305,8 +305,9 @@ std::vector<LanguageWord> make_words() {
         {"expressions", kWord,
          "${...} is arithmetic over the names in reach where it stands: the parameters of the "
          "block and of the model, the indices of repeats, and `in`. There are integers, reals, "
-         "texts in '...', true and false; + - * / // %, comparisons, `a if c else b`, min, max, "
-         "round, floor and ceil. / gives a real number, // and % round down; round, floor and ceil "
+         "texts in '...', true and false; + - * / // % **, comparisons, `a if c else b`, min, max, "
+         "round, floor and ceil, and list[i], from 0 or, by -1, from the end. / gives a real "
+         "number, // and % round down; round, floor and ceil "
          "give integers. An expression that is the whole value keeps its type; inside a text, "
          "integers and texts are inserted.",
          kExpressionsExample},

@@ -83,10 +83,22 @@ std::string type_text(const FormulaValue& value) {
     }
 }
 
+/// a ** b, b not negative.
+std::optional<std::int64_t> integer_power(std::int64_t a, std::int64_t b) {
+    std::int64_t result = 1;
+    // Of -1, 0 and 1 every power fits; of others none beyond the 63rd.
+    if (a == 0 || a == 1) return b == 0 ? 1 : a;
+    if (a == -1) return b % 2 == 0 ? 1 : -1;
+    for (; b > 0; --b)
+        if (__builtin_mul_overflow(result, a, &result)) return std::nullopt;
+    return result;
+}
+
 std::optional<std::int64_t> integer_result(const std::string& sign, std::int64_t a,
                                            std::int64_t b) {
     std::int64_t result = 0;
     bool overflow = false;
+    if (sign == "**") return integer_power(a, b);
     if (sign == "+")
         overflow = __builtin_add_overflow(a, b, &result);
     else if (sign == "-")
@@ -109,6 +121,7 @@ double real_result(const std::string& sign, double a, double b) {
     if (sign == "*") return a * b;
     if (sign == "/") return a / b;
     if (sign == "//") return std::floor(a / b);
+    if (sign == "**") return std::pow(a, b);
     return a - b * std::floor(a / b);
 }
 
@@ -173,7 +186,8 @@ class Evaluator {
                               const FormulaSymbol& operand, const FormulaValue& given) {
         std::string shown = type_text(given);
         if (operand.kind == Kind::name || operand.kind == Kind::choice ||
-            operand.kind == Kind::call || operand.kind == Kind::binary)
+            operand.kind == Kind::call || operand.kind == Kind::binary ||
+            operand.kind == Kind::index)
             shown = fmt::format("`{}`, {}", source(operand), shown);
         error(Code::expression_type, operand.begin, operand.end,
               fmt::format("`{}` is given {}; it takes {}", one.word, shown, takes));
@@ -197,6 +211,8 @@ class Evaluator {
                 return negate(one);
             case Kind::binary:
                 return binary(one);
+            case Kind::index:
+                return element(one);
             case Kind::comparison:
                 return comparison(one);
             case Kind::choice:
@@ -260,12 +276,33 @@ class Evaluator {
         }
         const auto* x = std::get_if<std::int64_t>(&*a);
         const auto* y = std::get_if<std::int64_t>(&*b);
-        if (x && y && one.word != "/") {
+        const bool whole = one.word != "/" && (one.word != "**" || (y && *y >= 0));
+        if (x && y && whole) {
             const auto result = integer_result(one.word, *x, *y);
             if (!result) return overflow(one, numbers, "does not fit 64 bits");
             return *result;
         }
         return finite(one, real_result(one.word, as_real(*a), as_real(*b)), numbers);
+    }
+
+    Result element(const FormulaSymbol& one) {
+        Result list, place;
+        if (!operands(one, list, place)) return std::nullopt;
+        const auto* values = std::get_if<std::vector<std::int64_t>>(&*list);
+        if (!values && !is_unknown(*list))
+            return wrong_type(one, "a list", symbol(one.operands[0]), *list);
+        const auto* at = std::get_if<std::int64_t>(&*place);
+        if (!at && !is_unknown(*place))
+            return wrong_type(one, "an integer as index", symbol(one.operands[1]), *place);
+        if (!values || !at) return Unknown{};
+        const auto size = std::int64_t(values->size());
+        const std::int64_t from_begin = *at < 0 ? *at + size : *at;
+        if (from_begin >= 0 && from_begin < size) return (*values)[std::size_t(from_begin)];
+        error(Code::expression_type, one.begin, one.end,
+              fmt::format("`{}` is value {} of {}, which has {}", source(one), *at,
+                          operand_text(*list), count_text(size, "value")))
+            .help = "the first is 0, the last -1";
+        return std::nullopt;
     }
 
     Result comparison(const FormulaSymbol& one) {

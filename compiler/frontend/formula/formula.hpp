@@ -7,12 +7,16 @@
 ///     comparison = sum [ ("==" | "!=" | "<" | "<=" | ">" | ">=") sum ]
 ///     sum        = product { ("+" | "-") product }
 ///     product    = unary { ("*" | "/" | "//" | "%") unary }
-///     unary      = "-" unary | primary
+///     unary      = "-" unary | power
+///     power      = indexed [ "**" unary ]
+///     indexed    = primary { "[" choice "]" }
 ///     primary    = integer | real | "'" text "'" | "true" | "false" | name
 ///                | function "(" choice { "," choice } ")" | "(" choice ")"
 ///
 /// Integers have 64 bits and never wrap; an integer with a real gives a real. `/` gives a real;
-/// `//` and `%` round towards minus infinity, as in Python. `round` takes halves away from zero;
+/// `//` and `%` round towards minus infinity, as in Python; `**` of integers gives an integer where
+/// the exponent is not negative. The values of a list are counted from 0, and from its end by -1, -2
+/// and so on. `round` takes halves away from zero;
 /// `round`, `floor` and `ceil` give integers. Of `a if c else b` only the chosen side is evaluated.
 
 #include <cstdint>

@@ -50,6 +50,8 @@ constexpr InfixLanguage kLanguage{.operators = kOperators,
                                   .dots = true,
                                   .texts = true,
                                   .choices = true,
+                                  .powers = true,
+                                  .indices = true,
                                   .empty_calls = true,
                                   .calls_nest = true,
                                   .most_depth = kMaximumFormulaDepth};
@@ -67,8 +69,6 @@ class FormulaReader {
     void look(const InfixToken& token) const {
         if (token.kind == InfixToken::Kind::unknown) refuse(token.begin);
         if (token.kind == InfixToken::Kind::number) refuse_longer(token);
-        if (token.is("*") && text_.substr(token.begin).starts_with("**"))
-            fail(token.begin, token.begin + 2, "expressions have no powers", "multiply");
     }
 
     int number(const InfixToken& token) {
@@ -173,6 +173,16 @@ class FormulaReader {
         one.end = symbol(right).end;
         return add(std::move(one));
     }
+    int power(const InfixToken& sign, int base, int exponent) {
+        return binary(sign, {}, base, exponent);
+    }
+    int index(int base, int place, const InfixToken& close) {
+        FormulaSymbol one = symbol_at(close, Kind::index);
+        one.word = "[]";
+        one.operands = {base, place};
+        one.begin = symbol(base).begin;
+        return add(std::move(one));
+    }
     int choose(const InfixToken& sign, int condition, int then, int otherwise) {
         FormulaSymbol one = symbol_at(sign, Kind::choice);
         one.operands = {condition, then, otherwise};
@@ -194,6 +204,8 @@ class FormulaReader {
                 unexpected(token, "`,` or `)`");
             case InfixWanted::open:
                 unexpected(token, "`(`");
+            case InfixWanted::close_index:
+                unexpected(token, "`]`");
             case InfixWanted::otherwise:
                 unexpected(token, "`else`");
             case InfixWanted::end:
@@ -264,7 +276,7 @@ class FormulaReader {
         if (c == '!') sign(1, "write `false if c else true`; there is no not");
         if (c == '?') sign(1, "write `a if c else b`");
         if (c == '"') sign(1, "write texts as 'text'");
-        if (c == '^') fail(at, end, "expressions have no powers", "multiply");
+        if (c == '^') fail(at, end, "`^` is no sign of expressions", "write ** for powers");
         if (c == '$') sign(1, "inside `${...}` names are written without `$`");
         fail(at, end, fmt::format("`{}` is no sign of expressions", rest.substr(0, end - at)));
     }

@@ -22,6 +22,7 @@ struct FormulaSymbol {
         name,
         negate,      ///< one operand
         binary,      ///< two; `word` is the operator
+        index,       ///< a list, and which of its values
         comparison,  ///< two; `word` is the operator
         choice,      ///< condition, then, else
         call,        ///< arguments; `word` is the function

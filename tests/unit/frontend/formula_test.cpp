@@ -107,6 +107,33 @@ TEST_CASE("arithmetic binds and rounds as it is written down") {
     CHECK_EQ(of("7.5 // 2"), "real 3.0");
     CHECK_EQ(of("-7.5 % 2"), "real 0.5");
     CHECK_EQ(of("--3"), "integer 3");
+    // A power takes its base before a sign does, and its exponent from the right.
+    CHECK_EQ(of("2 ** i"), "integer 4");
+    CHECK_EQ(of("-2 ** 2"), "integer -4");
+    CHECK_EQ(of("(-2) ** 3"), "integer -8");
+    CHECK_EQ(of("2 ** 3 ** 2"), "integer 512");
+    CHECK_EQ(of("3 * 2 ** 3"), "integer 24");
+    CHECK_EQ(of("2 ** -1"), "real 0.5");
+    CHECK_EQ(of("4 ** 0.5"), "real 2.0");
+    CHECK_EQ(of("0 ** 0"), "integer 1");
+    CHECK_EQ(of("(-1) ** big"), "integer -1");
+    CHECK_EQ(of("2 ** 62"), "integer 4611686018427387904");
+    CHECK_EQ(of("2 ** 63"), "number_overflow: `2 ** 63` does not fit 64 bits");
+    CHECK_EQ(of("2 ** big"),
+             "number_overflow: `2 ** big` = 2 ** 9223372036854775807 does not fit 64 bits");
+    CHECK_EQ(of("(-2) ** 0.5"), "number_overflow: `(-2) ** 0.5` = -2 ** 0.5 is no finite number");
+    CHECK_EQ(of("0 ** -1"), "number_overflow: `0 ** -1` is no finite number");
+    CHECK_EQ(of("kernel[0]"), "integer 3");
+    CHECK_EQ(of("kernel[i - 1] * 2"), "integer 10");
+    CHECK_EQ(of("kernel[-2]"), "integer 3");
+    CHECK_EQ(of("kernel[lost]"), "unknown");
+    CHECK_EQ(of("kernel[i]"),
+             "expression_type: `kernel[i]` is value 2 of [3, 5], which has 2 values (the first is "
+             "0, the last -1)");
+    CHECK_EQ(of("width[0]"),
+             "expression_type: `[]` is given `width`, the integer 64; it takes a list");
+    CHECK_EQ(of("kernel[1.5]"),
+             "expression_type: `[]` is given the real 1.5; it takes an integer as index");
     CHECK_EQ(of("2 - -3"), "integer 5");
     CHECK_EQ(of("1e-3 * 2"), "real 0.002");
     CHECK_EQ(of(".5 + 1"), "real 1.5");
@@ -282,8 +309,11 @@ TEST_CASE("what is no expression is said to be none, with the way to write it") 
         {"!deep", "there is no not"},
         {"a = 3", "write == to compare"},
         {"a ? 1 : 2", "write `a if c else b`"},
-        {"2 ** 3", "no powers"},
-        {"2 ^ 3", "no powers"},
+        {"2 ^ 3", "write ** for powers"},
+        {"2 **", "the expression ends where a value is wanted"},
+        {"kernel[1", "the expression ends where `]` is wanted"},
+        {"kernel[]", "`]` stands where a value is wanted"},
+        {"kernel]", "`]` stands where an operator or the end is wanted"},
         {"\"a\"", "write texts as 'text'"},
         {"'a", "a text that is never closed"},
         {"$width", "without `$`"},
