@@ -131,6 +131,18 @@ class Help(CommandTest):
         self.expect(self.dtnn_run("weights", "--help"), 0, "weights list FILE")
         self.assertEqual(self.dtnnc("help").stdout, help_of("dtnnc"))
 
+    def test_every_word_of_the_index_is_explained(self):
+        with open(os.path.join(ROOT, "docs", "words.md"), encoding="utf-8") as file:
+            rows = re.findall(r"^\| ([^|]+?) \| (.+) \|$", file.read(), re.M)[1:]
+        self.assertGreater(len(rows), 80)
+        for words, where in rows:
+            page = re.search(r"\]\((?:\.\./)?([^)]*)\)", where)[1]
+            for word in words.split(", "):
+                self.expect(self.dtnnc("explain", word), 0, page)
+        for spelt in ("KFold", "k_fold", "Cross Validation", "ONNX", "serving", "ensemble"):
+            self.expect(self.dtnnc("explain", spelt), 0, "index of pages")
+        self.expect(self.dtnnc("explain", "servng"), 2, "did you mean `serving`?")
+
     def test_words_of_other_programs_are_answered_with_what_does_it_here(self):
         plan = self.compile()
         for command, said in ((("train", "tiny.yaml"), "`dtnn-run plan.json` trains"), (("fit",), "dtnn-run plan.json"),

@@ -18,6 +18,7 @@
 #include "tools/command_line/command.hpp"
 #include "tools/dtnnc/explain/explain_formula.hpp"
 #include "tools/dtnnc/explain/explain_plan.hpp"
+#include "tools/dtnnc/explain/explain_index.hpp"
 #include "tools/dtnnc/explain/explain_topics.hpp"
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
@@ -167,10 +168,15 @@ int explain(const std::string& word, const std::string& part, const CommonOption
     } else {
         found = topics_of(word);
         if (found.empty()) found = specs_named(word, options);
+        // Words of the language first, then the pages that tell of what people look for.
+        if (const auto pages = index_topic(word)) found.push_back(*pages);
     }
     if (found.empty()) {
         write_stderr(fmt::format("dtnnc: nothing is named `{}`\n", word));
-        if (const auto near = compiler::did_you_mean(word, topic_words()))
+        std::vector<std::string> words = topic_words();
+        for (std::string& one : index_words())
+            words.push_back(std::move(one));
+        if (const auto near = compiler::did_you_mean(word, words))
             write_stderr(fmt::format("help: did you mean `{}`?\n", *near));
         else
             write_stderr("help: `dtnnc explain` alone lists the words there are\n");
