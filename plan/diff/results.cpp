@@ -90,12 +90,18 @@ class ResultComparison {
                                               : steps_per_epoch(plan, plan.target.ranks);
         };
         const std::int64_t s = steps_of(a_), t = steps_of(b_);
-        number(Section::schedule, "steps per epoch", s, t, Unit::count, kMath,
-               a_.parallel.data || b_.parallel.data
+        // More or fewer batches an update, of as many samples, leave the updates as they are.
+        const bool same_updates = a_.training.batch_size * a_.training.accumulation ==
+                                      b_.training.batch_size * b_.training.accumulation &&
+                                  s * b_.training.accumulation == t * a_.training.accumulation;
+        const Meaning meaning = same_updates ? Meaning::performance : kMath;
+        number(Section::schedule, "steps per epoch", s, t, Unit::count, meaning,
+               same_updates ? "an update is more or fewer steps, and there are as many"
+               : a_.parallel.data || b_.parallel.data
                    ? "it follows from samples, batch size and ranks"
                    : "it follows from samples and batch size");
         number(Section::schedule, "steps of the run", s * a_.training.epochs,
-               t * b_.training.epochs, Unit::count, kMath,
+               t * b_.training.epochs, Unit::count, meaning,
                "it follows from steps per epoch and epochs");
         // With one rank the batch and the accumulation say it.
         if (a_.parallel.data || b_.parallel.data)

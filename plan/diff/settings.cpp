@@ -7,7 +7,9 @@
 
 #include "base/json.hpp"
 #include "base/json_text.hpp"
+#include "base/saturating.hpp"
 #include "plan/diff/layer_meanings.hpp"
+#include "plan/layer_types.hpp"
 #include "plan/rules/compression.hpp"
 
 namespace dtnn::plan {
@@ -217,10 +219,12 @@ class SettingComparison {
         fill(own_fields(a), before_, own_fields(b), after_);
         fold_members();
         fold_machine();
+        fold_batch();
     }
 
     std::vector<Change> run() {
         settings();
+        same_update();
         target();
         passes();
         if (a_.generator != b_.generator)
@@ -289,6 +293,43 @@ class SettingComparison {
                     json_text("fields") + ": {" + fields + "}}",
                 true, Meaning::performance, "it says what the computation runs on"};
         }
+    }
+
+    // A rank's batch is the same however a spec says it, where the number of ranks is.
+    void fold_batch() {
+        const auto any = [](const Plan& plan) {
+            return plan.parallel.data && plan.parallel.any_ranks;
+        };
+        if (any(a_) || any(b_) || a_.target.ranks != b_.target.ranks ||
+            a_.training.batch_size != b_.training.batch_size)
+            return;
+        for (Settings* settings : {&before_, &after_})
+            for (const char* path : {"training.batch_size", "training.global_batch_size"})
+                settings->erase(path);
+    }
+
+    // As many samples an update, in more or fewer batches, are the same update.
+    void same_update() {
+        const auto samples = [](const Plan& plan) {
+            return saturating_product({plan.training.batch_size, plan.training.accumulation});
+        };
+        const bool differ = a_.training.accumulation != b_.training.accumulation;
+        if (!differ || samples(a_) != samples(b_)) return;
+        const bool normed = sees_batch(a_) || sees_batch(b_);
+        for (Change& change : changes_) {
+            if (change.what != "training.batch_size" && change.what != "training.accumulation")
+                continue;
+            change.meaning = normed ? Meaning::mathematics : Meaning::performance;
+            change.reason = normed
+                                ? "an update has as many samples as before, but batch norm takes "
+                                  "the statistics of each batch"
+                                : "an update has as many samples as before";
+        }
+    }
+
+    static bool sees_batch(const Plan& plan) {
+        return std::any_of(plan.layers.begin(), plan.layers.end(),
+                           [](const Layer& layer) { return layer_type(layer.type).sees_batch; });
     }
 
     // Schedules and metrics act each by itself: what came, what went, and which field of one that
