@@ -137,6 +137,10 @@ void check_shapes(const JobSpec& job, Diagnostics& diagnostics) {
                     job.dataset.dataset.name, shape_text(samples)));
     error.notes.push_back(
         {span_or(job.dataset.spans, "shape", job.dataset.span), "the dataset is here"});
+    const bool extended = job.model.input().span.place.file != job.file;
+    error.help = fmt::format("make the model read them: {}`input: {{shape: [{}]}}`",
+                             extended ? "beside `extends: NAME` in the job's `model`, " : "",
+                             fmt::join(samples, ", "));
 }
 
 /// Where samples are their own labels, the form of these follows from what the model gives: images,

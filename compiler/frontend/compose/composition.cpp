@@ -111,6 +111,42 @@ bool is_kind_folder(const fs::path& folder) {
                        [&](const KindInfo& kind) { return name == kind.folder; });
 }
 
+/// What a name that is none of a spec may be meant for: a field of the kind with its value, or
+/// data.
+std::string help_of_reference(const SourceNode& reference, const KindInfo& kind) {
+    const std::string& text = reference.text;
+    // `epochs = 3`, `epochs:3`, `epochs` and a colon of another script.
+    const std::size_t end = std::min(text.find_first_of(" =:"), text.find("\uFF1A"));
+    if (end != std::string::npos && find_field(*kind.fields, text.substr(0, end))) {
+        std::string value = text.substr(end);
+        value.erase(0, value.starts_with("\uFF1A") ? 3 : 0);
+        value.erase(0, std::min(value.find_first_not_of(" =:"), value.size()));
+        return fmt::format("a colon and a space part name and value: `{}: {}`", text.substr(0, end),
+                           value);
+    }
+    if (kind.kind == SpecKind::dataset) {
+        std::error_code error;
+        const fs::path data = fs::path(reference.span.place.file).parent_path() / text;
+        const auto ends = {".csv", ".tsv", ".txt", ".npz", ".zip", ".tar", ".tar.gz", ".tgz"};
+        const bool is_file = std::any_of(ends.begin(), ends.end(),
+                                         [&](const char* one) { return text.ends_with(one); });
+        if (is_file || fs::is_directory(data, error)) {
+            const std::string stem =
+                stem_of(text.ends_with('/') ? text.substr(0, text.size() - 1) : text);
+            return fmt::format(
+                "these are data: `dtnnc data {} --write {}.yaml` writes a spec of "
+                "them, and `dataset: ./{}.yaml` names that",
+                text, stem, stem);
+        }
+    }
+    const bool number =
+        !text.empty() && text.find_first_not_of("0123456789.-") == std::string::npos;
+    if (number && !reference.quoted)
+        return fmt::format("write its fields, as in `{}: {{{}}}`", kind.name,
+                           kind.kind == SpecKind::training ? "epochs: " + text : "extends: NAME");
+    return "";
+}
+
 }  // namespace
 
 void drop_alternative(SourceNode& map, std::string_view key) {
@@ -142,6 +178,7 @@ SourceNode merge(SourceNode base, SourceNode over, const FieldTable* table) {
                                    existing->value.is_map() && entry.value.entries.size() == 1 &&
                                    !existing->value.find(entry.value.entries[0].key);
         existing->key_span = entry.key_span;
+        existing->replaced = existing->value.items.size();
         existing->value = other_variant
                               ? std::move(entry.value)
                               : merge(std::move(existing->value), std::move(entry.value), nullptr);
@@ -388,7 +425,8 @@ std::optional<std::string> Composer::find(const SourceNode& reference, const Kin
         Diagnostic& error_of_path =
             diagnostics_.error(Code::unknown_reference, reference.span,
                                fmt::format("cannot read `{}`: {}", file, reason));
-        if (known)
+        error_of_path.help = help_of_reference(reference, kind);
+        if (known && error_of_path.help.empty())
             error_of_path.help =
                 fmt::format("without a folder and an ending, `{}` is one on the spec path", stem);
         return std::nullopt;
@@ -454,7 +492,8 @@ std::optional<std::string> Composer::find(const SourceNode& reference, const Kin
     Diagnostic& failure =
         diagnostics_.error(Code::unknown_reference, reference.span,
                            fmt::format("no {} is named `{}`: {}", kind.name, name, where));
-    failure.help = suggest(name, candidates, "");
+    failure.help = help_of_reference(reference, kind);
+    if (failure.help.empty()) failure.help = suggest(name, candidates, "");
     if (failure.help.empty()) failure.help = "add the folder where it lies with --spec-path";
     return std::nullopt;
 }
@@ -471,7 +510,14 @@ std::optional<SourceNode> Composer::resolve(const SourceNode& reference, const K
             diagnostics_.error(Code::wrong_type, reference.span,
                                fmt::format("{} is {}; it must be {}", what, describe(reference),
                                            describe(FieldType::reference)));
-        if (reference.is_list() && what.ends_with(" of job"))
+        const bool fields = std::all_of(
+            reference.items.begin(), reference.items.end(),
+            [](const SourceNode& item) { return item.is_map() && item.entries.size() == 1; });
+        if (reference.is_list() && fields && !reference.items.empty())
+            error.help =
+                fmt::format("fields are a map, without brackets and dashes: `{}: {{{}: ...}}`",
+                            kind.name, reference.items[0].entries[0].key);
+        else if (reference.is_list() && what.ends_with(" of job"))
             error.help =
                 fmt::format("name one; `--sweep {}=NAME,NAME` compiles several", kind.name);
         return std::nullopt;

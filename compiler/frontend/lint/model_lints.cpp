@@ -4,7 +4,9 @@
 
 #include <array>
 
+#include "base/text.hpp"
 #include "compiler/frontend/lint/lint_rule.hpp"
+#include "compiler/frontend/read/validation.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -215,7 +217,22 @@ void dropout_of_predictions(const LintSubject& subject, LintVoice& voice) {
               "put it before the last layer with weights");
 }
 
+/// A list takes the place of the whole list.
+void layers_replaced(const LintSubject& subject, LintVoice& voice) {
+    constexpr std::size_t kMany = 4, kFew = 2;
+    const ModelSpec& model = subject.job().model;
+    if (model.replaced_layers < kMany || model.own_layers > kFew) return;
+    voice.say(
+        span_or(model.spans, "layers", model.span),
+        fmt::format("`layers` has {}, in place of all {} of the model that this one extends",
+                    count_text(std::int64_t(model.own_layers), "entry", "entries"),
+                    model.replaced_layers),
+        "a list replaces a list: to change a part, give the block that it stands in, or write "
+        "all entries, which `dtnnc resolve` shows of the other model");
+}
+
 constexpr std::array kRules = {
+    LintRule{Code::layers_replaced, LintScope::model, layers_replaced},
     LintRule{Code::channels_last, LintScope::model, channels_last},
     LintRule{Code::softmax_twice, LintScope::model, softmax_twice},
     LintRule{Code::softmax_of_one, LintScope::model, softmax_of_one},

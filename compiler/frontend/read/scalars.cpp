@@ -11,6 +11,16 @@
 #include "compiler/frontend/read/quantity.hpp"
 
 namespace dtnn::compiler {
+
+std::string without_printed_quotes(std::string_view text) {
+    constexpr std::array<std::string_view, 8> kQuotes = {"\u201C", "\u201D", "\u201E", "\u2018",
+                                                         "\u2019", "\u00AB", "\u00BB", "\u201A"};
+    for (const std::string_view quote : kQuotes) {
+        if (text.starts_with(quote)) text.remove_prefix(quote.size());
+        if (text.ends_with(quote)) text.remove_suffix(quote.size());
+    }
+    return std::string(text);
+}
 namespace {
 
 bool all_digits(std::string_view text) {

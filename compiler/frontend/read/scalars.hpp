@@ -9,6 +9,9 @@
 
 namespace dtnn::compiler {
 
+/// The text without the quotes of printed books around it, which word processors make.
+std::string without_printed_quotes(std::string_view text);
+
 struct ParsedInteger {
     std::optional<std::int64_t> value;
     bool overflow = false;

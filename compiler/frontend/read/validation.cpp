@@ -273,6 +273,32 @@ void read_inputs(FieldValues& fields, const ModelLanguage& language, ModelSpec& 
 
 }  // namespace
 
+namespace {
+
+/// What is said of words that are no fields of a model; those of its parameters first, also by what
+/// other tools call the number of classes.
+std::map<std::string, std::string> help_for_model_fields(const SourceNode& tree) {
+    std::map<std::string, std::string> help;
+    const SourceEntry* parameters = tree.find("parameters");
+    const auto add = [&](const std::string& word, const std::string& parameter) {
+        const SourceEntry* given = tree.find(word);
+        help.emplace(
+            word, fmt::format("it is a parameter of the model: `parameters: {{{}: {}}}`", parameter,
+                              given && given->value.is_scalar() ? given->value.text : "..."));
+    };
+    if (parameters)
+        for (const SourceEntry& one : parameters->value.entries) {
+            add(one.key, one.key);
+            if (one.key == "classes")
+                for (const char* word : {"num_classes", "n_classes", "nb_classes", "num_labels"})
+                    add(word, one.key);
+        }
+    help.insert(help_for_misplaced("model").begin(), help_for_misplaced("model").end());
+    return help;
+}
+
+}  // namespace
+
 ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
                      Diagnostics& diagnostics) {
     ModelSpec model;
@@ -292,7 +318,7 @@ ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
             return field.name == "input";
         })->optional = true;
     FieldValues fields =
-        read_fields(tree, table, {"model", model.span, help_for_misplaced("model")}, diagnostics);
+        read_fields(tree, table, {"model", model.span, help_for_model_fields(tree)}, diagnostics);
     check_spec_name(fields, "model", diagnostics);
     read_allowed(fields, "model", diagnostics);
     model.name = fields.values.contains("name") ? fields.text("name") : default_name;
@@ -310,6 +336,8 @@ ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
             diagnostics.error(Code::out_of_range, layers->span,
                               "`layers` of model is empty; there must be a layer");
         } else {
+            model.own_layers = layers->items.size();
+            model.replaced_layers = tree.find("layers")->replaced;
             expand_layers(*layers, language, model, diagnostics);
         }
     }

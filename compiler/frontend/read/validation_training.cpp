@@ -27,14 +27,49 @@ void note_places(const std::string& path, const FieldValues& read,
         spans[fmt::format("{}.{}", path, field)] = span;
 }
 
+/// The member that a field chooses; null: none that there is.
+const ComponentInfo* chosen_member(const Field& field, const SourceNode& tree) {
+    const SourceEntry* entry = field.components ? tree.find(field.name) : nullptr;
+    if (!entry) return nullptr;
+    const SourceNode& value = entry->value;
+    if (value.is_scalar()) return field.components->find(value.text);
+    const bool named = value.is_map() && value.entries.size() == 1;
+    return named ? field.components->find(value.entries[0].key) : nullptr;
+}
+
+/// What is said of words that are no fields of a training: of those that the chosen optimizer or
+/// loss has, or others of its kind have, this first.
+std::map<std::string, std::string> help_for_fields(const SourceNode& tree) {
+    std::map<std::string, std::string> help;
+    for (const SourceEntry& entry : tree.entries) {
+        if (find_field(training_table(), entry.key)) continue;
+        for (const Field& field : training_table()) {
+            const ComponentInfo* member = chosen_member(field, tree);
+            if (!member) continue;
+            std::vector<std::string_view> owners;
+            for (const ComponentInfo& other : field.components->members)
+                if (find_field(*other.fields, entry.key)) owners.push_back(other.name);
+            if (owners.empty()) continue;
+            const std::string value = entry.value.is_scalar() ? entry.value.text : "...";
+            help.emplace(entry.key, find_field(*member->fields, entry.key)
+                                        ? fmt::format("it is the {}'s: `{}: {{{}: {{{}: {}}}}}`",
+                                                      field.components->name, field.name,
+                                                      member->name, entry.key, value)
+                                        : fmt::format("{} has no `{}`; it is of {}", member->name,
+                                                      entry.key, fmt::join(owners, ", ")));
+        }
+    }
+    help.insert(help_for_misplaced("training").begin(), help_for_misplaced("training").end());
+    return help;
+}
+
 class TrainingReader {
   public:
     TrainingReader(const SourceNode& tree, Diagnostics& diagnostics)
         : diagnostics_(diagnostics), spec_{} {
         spec_.span = span_of(tree);
-        fields_ =
-            read_fields(tree, training_table(),
-                        {"training", spec_.span, help_for_misplaced("training")}, diagnostics);
+        fields_ = read_fields(tree, training_table(),
+                              {"training", spec_.span, help_for_fields(tree)}, diagnostics);
     }
 
     TrainingSpec read() {

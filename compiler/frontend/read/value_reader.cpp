@@ -113,6 +113,10 @@ class ValueReader {
                                fmt::format("`{}` of {} is {}; it must be {}", field_.name, what_,
                                            describe(node), wanted_type(field_)));
         if (!worth_suggesting(diagnostics_, field_.choices.size())) return std::nullopt;
+        if (const std::string plain = without_printed_quotes(node.text); plain != node.text) {
+            error.help = fmt::format("quotes are \" or ', or none: `{}`", plain);
+            return std::nullopt;
+        }
         if (field_.components) error.help = other_member_help(node.text, *field_.components);
         if (says_nothing(node.text)) error.help = "leave it out";
         if (!error.help.empty()) return std::nullopt;

@@ -99,6 +99,32 @@ const std::vector<const ComponentSet*>& component_sets() {
     return sets;
 }
 
+namespace {
+
+/// What is said of fields that other members of the set have.
+std::map<std::string, std::string> fields_of_siblings(const ComponentSet& set,
+                                                      const ComponentInfo& member,
+                                                      const SourceNode& given) {
+    std::map<std::string, std::string> help;
+    for (const SourceEntry& entry : given.entries) {
+        if (find_field(*member.fields, entry.key)) continue;
+        std::vector<std::string_view> owners, own;
+        for (const ComponentInfo& other : set.members)
+            if (find_field(*other.fields, entry.key)) owners.push_back(other.name);
+        if (owners.empty()) continue;
+        for (const Field& one : *member.fields)
+            own.push_back(one.name);
+        help.emplace(entry.key,
+                     fmt::format("`{}` is of {}; {}", entry.key, fmt::join(owners, ", "),
+                                 own.empty() ? fmt::format("{} has no fields", member.name)
+                                             : fmt::format("the fields of {} are {}", member.name,
+                                                           fmt::join(own, ", "))));
+    }
+    return help;
+}
+
+}  // namespace
+
 std::optional<ReadComponent> read_component(const SourceNode& node, const Field& field,
                                             const std::string& what, Diagnostics& diagnostics) {
     static const SourceNode no_fields = make_map();
@@ -166,8 +192,10 @@ std::optional<ReadComponent> read_component(const SourceNode& node, const Field&
     read.component.type = std::get<std::string>(*chosen);
     read.span = name.span;
     const ComponentInfo& member = *field.components->find(read.component.type);
-    FieldValues values =
-        read_fields(*fields, *member.fields, {read.component.type, name.span}, diagnostics);
+    FieldValues values = read_fields(
+        *fields, *member.fields,
+        {read.component.type, name.span, fields_of_siblings(*field.components, member, *fields)},
+        diagnostics);
     if (!values.sound) return std::nullopt;
     read.component.attributes = std::move(values.values);
     read.spans = std::move(values.spans);

@@ -2,6 +2,7 @@
 /// A spec file as a tree of plain values, each with its place: what the YAML reader makes,
 /// composition merges and validation reads. No YAML library's types pass beyond yaml_reader.cpp.
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,9 @@ struct SourceEntry {
     SourceNode value;
     /// How many steps of `extends` away the spec is that says it; 0: this one.
     int generation = 0;
+    /// Of a list: how many values the list had that it took the place of, of a spec that this one
+    /// extends.
+    std::size_t replaced = 0;
 };
 
 /// The keys of a map, in the order written.
