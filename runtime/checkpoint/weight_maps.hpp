@@ -34,9 +34,9 @@ std::vector<ShippedMap> shipped_maps(const std::vector<std::string>& folders,
 /// Two that fit and do not send the same tensors to the same parameters are a RunError (exit 5).
 ShippedMap wanted_map(const plan::Plan& plan, const WeightFile& file, const WeightRequest& request);
 
-/// Which network a file's weights are of, as far as can be told: "the model `tiny`" by what a run of
-/// ours has written, or "a network of torchvision/resnet (resnet18, resnet34)" where every tensor has
-/// a name of a map that ships; empty: it is not known.
+/// Which network a file's weights are of, as far as can be told: "the model `tiny`" by what a run
+/// of ours has written, or "a network of torchvision/resnet (resnet18, resnet34)" where every
+/// tensor has a name of a map that ships; empty: it is not known.
 std::string network_of(const WeightFile& file, const std::vector<std::string>& map_folders);
 
 /// The map by which weights of the plan are given names of others: of a file, or the one that ships

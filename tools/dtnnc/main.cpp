@@ -9,8 +9,8 @@
 #include <system_error>
 
 #include "base/files.hpp"
-#include "base/stack_limit.hpp"
 #include "base/spec_folders.hpp"
+#include "base/stack_limit.hpp"
 #include "base/standard_input.hpp"
 #include "compiler/frontend/compose/spec_files.hpp"
 #include "compiler/frontend/tables/tables.hpp"

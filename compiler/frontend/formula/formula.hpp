@@ -15,9 +15,9 @@
 ///
 /// Integers have 64 bits and never wrap; an integer with a real gives a real. `/` gives a real;
 /// `//` and `%` round towards minus infinity, as in Python; `**` of integers gives an integer where
-/// the exponent is not negative. The values of a list are counted from 0, and from its end by -1, -2
-/// and so on. `round` takes halves away from zero;
-/// `round`, `floor` and `ceil` give integers. Of `a if c else b` only the chosen side is evaluated.
+/// the exponent is not negative. The values of a list are counted from 0, and from its end by -1,
+/// -2 and so on. `round` takes halves away from zero; `round`, `floor` and `ceil` give integers. Of
+/// `a if c else b` only the chosen side is evaluated.
 
 #include <cstdint>
 #include <optional>

@@ -11,7 +11,7 @@ namespace {
 
 /// docs/words.md, which CMake writes into a literal.
 constexpr std::string_view kIndex =
-#include "index_of_words.inc"
+#include "tools/dtnnc/explain/index_of_words.inc"
     ;
 
 /// Letters and digits alone, small.
@@ -60,9 +60,9 @@ std::string plain(std::string_view text) {
         if (close == std::string_view::npos) return result + std::string(text);
         const std::string_view path = text.substr(middle + 2, close - middle - 2);
         result += text.substr(0, open);
-        result += fmt::format("{} ({})", text.substr(open + 1, middle - open - 1),
-                              path.starts_with("../") ? std::string(path.substr(3))
-                                                      : fmt::format("docs/{}", path));
+        result += fmt::format(
+            "{} ({})", text.substr(open + 1, middle - open - 1),
+            path.starts_with("../") ? std::string(path.substr(3)) : fmt::format("docs/{}", path));
         text.remove_prefix(close + 1);
     }
     return result;
