@@ -69,8 +69,8 @@ struct ModelSpec {
     std::vector<FormulaSpec> operators;  ///< those that are sound
     std::map<std::string, Span> spans;   ///< of the fields the user wrote
     Span span;
-    /// Values of the field `layers`, and how many of the model that this one extends they replace.
-    std::size_t own_layers = 0, replaced_layers = 0;
+    /// Entries of `layers` in the model that this one extends, which its own replace.
+    std::size_t replaced_layers = 0;
 
     const InputSpec& input() const { return inputs.front(); }
     /// The input that a negative source of a layer stands for.

@@ -57,6 +57,7 @@ NOT_STRUCTURAL = {
     "bad-repeat": "what `times` depends on",
     "too-many-layers": "what expressions expand to",
     # Relations between places that a schema, which sees one value at a time, cannot state.
+    "matrix-too-large": "the classes that the dataset and the model have",
     "unknown-layer": "names of other layers",
     "later-layer": "the order of layers",
     "duplicate-layer": "names of other layers",

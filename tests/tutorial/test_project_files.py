@@ -43,7 +43,7 @@ def text_of(name):
 
 class ProjectFiles(unittest.TestCase):
     def test_notice_names_the_packages(self):
-        lines = [line.removeprefix("optional ").strip() for line in text_of("tools/packages.txt").splitlines()]
+        lines = [re.sub("^(check|optional) ", "", line).strip() for line in text_of("tools/packages.txt").splitlines()]
         packages = [line for line in lines if line and not line.startswith("#")]
         self.assertEqual(sorted(set(packages) - set(PACKAGES)), [], "add it here, and to NOTICE where it is linked")
         for package in packages:

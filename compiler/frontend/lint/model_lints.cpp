@@ -221,12 +221,12 @@ void dropout_of_predictions(const LintSubject& subject, LintVoice& voice) {
 void layers_replaced(const LintSubject& subject, LintVoice& voice) {
     constexpr std::size_t kMany = 4, kFew = 2;
     const ModelSpec& model = subject.job().model;
-    if (model.replaced_layers < kMany || model.own_layers > kFew) return;
+    if (model.replaced_layers < kMany || model.layers.size() > kFew) return;
     voice.say(
         span_or(model.spans, "layers", model.span),
-        fmt::format("`layers` has {}, in place of all {} of the model that this one extends",
-                    count_text(std::int64_t(model.own_layers), "entry", "entries"),
-                    model.replaced_layers),
+        fmt::format(
+            "`layers` makes {}, in place of all {} entries of the model that this one extends",
+            count_text(std::int64_t(model.layers.size()), "layer"), model.replaced_layers),
         "a list replaces a list: to change a part, give the block that it stands in, or write "
         "all entries, which `dtnnc resolve` shows of the other model");
 }

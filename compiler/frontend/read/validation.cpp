@@ -336,7 +336,6 @@ ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
             diagnostics.error(Code::out_of_range, layers->span,
                               "`layers` of model is empty; there must be a layer");
         } else {
-            model.own_layers = layers->items.size();
             model.replaced_layers = tree.find("layers")->replaced;
             expand_layers(*layers, language, model, diagnostics);
         }

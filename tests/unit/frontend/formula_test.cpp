@@ -332,7 +332,7 @@ TEST_CASE("what is no expression is said to be none, with the way to write it") 
         {"if", "`if` stands where a value is wanted"},
         {"1;2", "`;` is no sign of expressions"},
         {"größe", "`ö` is no sign of expressions"},
-        {"[1, 2]", "`[` is no sign of expressions"},
+        {"[1, 2]", "`[` stands where a value is wanted"},
     };
     for (const auto& one : cases) {
         const auto& text = one.first;
