@@ -7,8 +7,8 @@ The words behind a block's language say what the block is:
     ```yaml file=job.yaml warns  a job that warnings are said of; of others there must be none
     ```sh                        commands, as one script of bash that ends at the first failure
     ```sh exit=3                 commands of which the last one to run ends with 3
-    ```sh needs=mpiexec,dot      commands that are left out, with a note, where one of these programs, or a library
-                                 beside ours (libdtnn_codegen.so), is not
+    ```sh needs=mpiexec,dot      commands that are left out, with a note, where one of these programs, a library
+                                 beside ours (libdtnn_codegen.so), or kernels for an instruction set (avx2), is not
     ```sh not-run="reason"       left out everywhere; so are files and pieces with these words
     ```text output               what the commands before it print, standard error included
     ```text output numbers=vary  the same, but for the numbers
@@ -141,7 +141,11 @@ class Page:
 
     @staticmethod
     def has(name):
-        """Whether a program, or a library beside ours, is there; mpiexec is of use with ours only."""
+        """Whether a program, a library beside ours, or an instruction set is there; mpiexec is of use with ours only."""
+        if name.startswith("avx"):
+            with open(os.path.join(BIN, "..", "CMakeCache.txt"), encoding="utf-8") as cache:
+                sets = re.search("^DTNN_INSTRUCTION_SETS:.*=(.*)$", cache.read(), re.M)
+            return not sets or name in sets[1].split(";") or sets[1] == "all"
         if name == "mpiexec":
             return bool(shutil.which(name)) and Page.has("libdtnn_mpi.so")
         if name.endswith(".so"):
