@@ -119,8 +119,7 @@ std::vector<Node> loss_of_logarithms(const Graph& graph, const Node& node) {
     const bool separate = squash == "x0 sigmoid";
     const bool distribution = squash.empty() && is_rows(graph.type(before->outputs[0]));
     if (!separate && !distribution) return {};
-    auto attributes =
-        over_logits(node.attributes, separate ? Squash::sigmoid : Squash::softmax);
+    auto attributes = over_logits(node.attributes, separate ? Squash::sigmoid : Squash::softmax);
     if (!attributes) return {};
     Node joined = node;
     joined.inputs[0] = before->inputs[0];

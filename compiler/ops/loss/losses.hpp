@@ -13,9 +13,10 @@ struct LossInfo {
     std::string_view name;
     /// What the numbers at the end of a model must be for the loss to mean something; scores: any.
     plan::Prediction takes = plan::Prediction::scores;
-    std::string_view joins = {};  ///< see joins(); of a written loss empty: any that gives probabilities
-    int labels = 0;               ///< bit i: can be taken of labels of plan::LabelKind(i)
-    bool soft = false;            ///< a row may have a share of every class
+    std::string_view joins =
+        {};             ///< see joins(); of a written loss empty: any that gives probabilities
+    int labels = 0;     ///< bit i: can be taken of labels of plan::LabelKind(i)
+    bool soft = false;  ///< a row may have a share of every class
     /// Pointwise losses: infix over p, t, w and the loss's real fields. Empty: the operator of that
     /// name over rows.
     std::string_view expression = {};

@@ -16,9 +16,9 @@ enum class Squash {
 
 /// The attributes of an elementwise_mean over what `Squash` says, where those given are over (p,
 /// t, ...) and the expression takes log(p), log(1 - p) or log1p(-p). A probability that is rounded
-/// to 0 has no logarithm, and its slope 1/p is lost behind p's own; of the logarithm both are exact.
-/// Nothing for an expression without such a logarithm, for losses with a derivative of their own,
-/// and where it would have a part that formula_fault() refuses.
+/// to 0 has no logarithm, and its slope 1/p is lost behind p's own; of the logarithm both are
+/// exact. Nothing for an expression without such a logarithm, for losses with a derivative of their
+/// own, and where it would have a part that formula_fault() refuses.
 std::optional<Attributes> over_logits(const Attributes& attributes, Squash squash);
 
 }  // namespace dtnn::compiler
