@@ -198,6 +198,36 @@ def brief_codes(answers):
     return codes
 
 
+def remedies():
+    """Each piece of a spec that the help of a diagnostic prints, as it is printed, with its file."""
+    for name in sorted(os.listdir(CORPUS)):
+        if os.path.isdir(os.path.join(CORPUS, name)):
+            continue
+        with open(os.path.join(CORPUS, name), encoding="utf-8", errors="replace") as file:
+            for words in re.findall(r"(?m)\| help: (.*?)(?= => \d+:|$)", file.read()):
+                for piece in re.findall("`([^`]+)`", words):
+                    # A field with its value, a map, or an entry of a list.
+                    if re.match(r"[\w.]+: ?\S|[\[{].|- \S", piece):
+                        yield name, piece
+
+
+def places_in(schema):
+    """What a schema asks of each field by its name, of entries of lists, and of fields with names of the user's."""
+    named, entries, others, seen, ahead = {}, [], [], set(), [schema]
+    while ahead:
+        node = ahead.pop()
+        if id(node) in seen or not isinstance(node, (dict, list)):
+            continue
+        seen.add(id(node))
+        if isinstance(node, dict):
+            for key, value in (node.get("properties") or {}).items():
+                named.setdefault(key, []).append(value)
+            for key, found in (("items", entries), ("additionalProperties", others)):
+                found += [node[key]] if isinstance(node.get(key), dict) else []
+        ahead += list(node.values() if isinstance(node, dict) else node)
+    return named, entries, others
+
+
 def read_json(path):
     with open(path, encoding="utf-8") as file:
         return json.load(file)
@@ -331,6 +361,29 @@ class Schemas(unittest.TestCase):
                     refused += 1
         self.assertEqual(skipped, set(EXCEPTIONS))
         self.assertGreater(refused, 60)
+
+    def test_printed_remedies_fit_somewhere(self):
+        named, entries, others = places_in(without_references(os.path.join(SCHEMAS, "dtnn.schema.json")))
+
+        def valid(value, schemas):
+            return any(jsonschema.Draft7Validator(schema).is_valid(value) for schema in schemas)
+
+        def fits(piece):
+            value = yaml.safe_load(piece)
+            open_end = re.search(r"\.\.\.|\bN\b", piece)  # what only the reader knows
+            if isinstance(value, list):
+                return open_end or all(valid(entry, entries) for entry in value)
+            return isinstance(value, dict) and all(
+                (valid(inner, named[key]) or open_end) if key in named else  # or a block's, an operator's by its name
+                isinstance(inner, dict) and valid(inner, others) for key, inner in value.items())
+
+        for wrong in ("epochs: {a: 1}", "unit: 3", "- dense: {unit: 3}", "optimizer: {sgd: {beta: 1}}"):
+            self.assertFalse(fits(wrong), wrong)
+        pieces = sorted(set(remedies()))
+        for file, piece in pieces:
+            with self.subTest(f"{file}: {piece}"):
+                self.assertTrue(piece == "loss: off" or fits(piece))  # `off` is a loss of the case's own
+        self.assertGreater(len(pieces), 100)
 
 
 if __name__ == "__main__":
