@@ -18,7 +18,6 @@
 #include "compiler/ops/emit.hpp"
 #include "compiler/ops/loss/losses.hpp"
 #include "compiler/passes/pass.hpp"
-#include "compiler/passes/shared/parameter_groups.hpp"
 #include "compiler/support/check.hpp"
 #include "plan/audit/audit.hpp"
 #include "plan/metrics.hpp"
@@ -27,6 +26,7 @@
 #include "plan/rules/local_steps.hpp"
 #include "plan/rules/memory_need.hpp"
 #include "plan/rules/parallel.hpp"
+#include "plan/rules/parameter_groups.hpp"
 #include "plan/rules/resident.hpp"
 #include "plan/rules/staging.hpp"
 
@@ -192,14 +192,15 @@ void count_forward_work(const Graph& forward, std::int64_t batch, std::vector<pl
 void count_frozen(const Graph& forward, const plan::Training& training,
                   std::vector<plan::Layer>& layers) {
     for (const Parameter& parameter : forward.parameters)
-        if (parameter.trainable && parameter.layer.valid() && is_frozen(training, parameter.name))
+        if (parameter.trainable && parameter.layer.valid() &&
+            group_freezes(training, parameter.name))
             layers[parameter.layer.index()].trainable -= element_count(parameter.dims);
 }
 
 std::int64_t gradient_bytes(const Graph& forward, const plan::Training& training) {
     std::int64_t bytes = 0;
     for (const Parameter& parameter : forward.parameters)
-        if (parameter.trainable && !is_frozen(training, parameter.name))
+        if (parameter.trainable && !group_freezes(training, parameter.name))
             bytes += forward.type(parameter.value).bytes();
     return bytes;
 }

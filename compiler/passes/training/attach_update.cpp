@@ -7,8 +7,8 @@
 #include "compiler/ops/update/optimizer.hpp"
 #include "compiler/passes/pass.hpp"
 #include "compiler/passes/shared/optimizer_graph.hpp"
-#include "compiler/passes/shared/parameter_groups.hpp"
 #include "compiler/support/check.hpp"
+#include "plan/rules/parameter_groups.hpp"
 
 namespace dtnn::compiler {
 namespace {

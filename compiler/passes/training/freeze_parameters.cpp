@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "compiler/passes/pass.hpp"
-#include "compiler/passes/shared/parameter_groups.hpp"
+#include "plan/rules/parameter_groups.hpp"
 
 namespace dtnn::compiler {
 
@@ -15,7 +15,7 @@ namespace dtnn::compiler {
 /// parameters are; before differentiate. Must not fire where no group freezes.
 std::optional<Graph> freeze_parameters(const Graph& graph, PassContext& context) {
     const auto freezes = [&](const Parameter& parameter) {
-        return parameter.trainable && is_frozen(context.training, parameter.name);
+        return parameter.trainable && group_freezes(context.training, parameter.name);
     };
     if (std::none_of(graph.parameters.begin(), graph.parameters.end(), freezes))
         return std::nullopt;

@@ -6,18 +6,18 @@
 
 #include "plan/plan.hpp"
 
-namespace dtnn::compiler {
+namespace dtnn::plan {
 
 /// Null when no group matches.
-const plan::ParameterGroup* group_of(const plan::Training& training, const std::string& parameter);
+const ParameterGroup* group_of(const Training& training, const std::string& parameter);
 
-bool is_frozen(const plan::Training& training, const std::string& parameter);
+bool group_freezes(const Training& training, const std::string& parameter);
 
 /// The optimizer's attributes with the group's in their place.
-Attributes optimizer_attributes_of(const plan::Training& training, const std::string& parameter);
+Attributes optimizer_attributes_of(const Training& training, const std::string& parameter);
 
 /// The factor of a batch's learning rate for the parameter: the group's `learning_rate_scale`, so
 /// that schedules act on every group.
-double learning_rate_scale_of(const plan::Training& training, const std::string& parameter);
+double learning_rate_scale_of(const Training& training, const std::string& parameter);
 
-}  // namespace dtnn::compiler
+}  // namespace dtnn::plan

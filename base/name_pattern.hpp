@@ -4,8 +4,8 @@
 
 #include <string_view>
 
-namespace dtnn::compiler {
+namespace dtnn {
 
 bool matches_pattern(std::string_view name, std::string_view pattern);
 
-}  // namespace dtnn::compiler
+}  // namespace dtnn

@@ -1,8 +1,8 @@
-#include "compiler/support/name_pattern.hpp"
+#include "base/name_pattern.hpp"
 
 #include <cstddef>
 
-namespace dtnn::compiler {
+namespace dtnn {
 
 bool matches_pattern(std::string_view name, std::string_view pattern) {
     // The last star takes as little as it can, and one character more whenever the rest fails: time
@@ -27,4 +27,4 @@ bool matches_pattern(std::string_view name, std::string_view pattern) {
     return next == pattern.size();
 }
 
-}  // namespace dtnn::compiler
+}  // namespace dtnn
