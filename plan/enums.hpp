@@ -203,11 +203,12 @@ constexpr auto names_of(OriginKind) {
 
 /// What another value of a setting means for what is trained.
 ///     mathematics   another function is trained, or it is trained in another way
-///     performance   the same values but for rounding; time, memory and names may differ
+///     performance   the same values but for rounding; time and memory may differ
+///     names         what is called otherwise, in files and reports; the same bits
 ///     unread        files decide that no plan holds: whoever can read both settles it
-enum class Meaning : std::uint8_t { mathematics, performance, unread };
+enum class Meaning : std::uint8_t { mathematics, performance, unread, names };
 constexpr auto names_of(Meaning) {
-    return std::to_array<const char*>({"mathematics", "performance", "unread"});
+    return std::to_array<const char*>({"mathematics", "performance", "unread", "names"});
 }
 
 }  // namespace dtnn::plan

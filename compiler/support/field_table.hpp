@@ -60,6 +60,9 @@ constexpr FieldChange mathematics(std::string_view reason) {
 constexpr FieldChange performance(std::string_view reason) {
     return {plan::Meaning::performance, reason};
 }
+constexpr FieldChange only_names(std::string_view reason) {
+    return {plan::Meaning::names, reason};
+}
 /// Of what names files.
 constexpr FieldChange unread(std::string_view reason) {
     return {plan::Meaning::unread, reason};

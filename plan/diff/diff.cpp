@@ -13,6 +13,7 @@
 #include "plan/diff/settings.hpp"
 #include "plan/diff/steps.hpp"
 #include "plan/rules/parallel.hpp"
+#include "plan/rules/parameter_groups.hpp"
 
 namespace dtnn::plan {
 
@@ -134,16 +135,52 @@ void lay_to_cells(const Plan& a, const Plan& b, const LayerNames& names,
 void lay_to_global_batch(const Plan& a, const Plan& b, std::vector<Change>& changes) {
     const std::int64_t global = global_batch(a, a.target.ranks);
     if (a.target.ranks == b.target.ranks || global != global_batch(b, b.target.ranks)) return;
-    if (!depends_on_ranks(a).empty() || !depends_on_ranks(b).empty()) return;
-    static const std::set<std::string> kShares = {
-        "parallel.data", "target.ranks", "training.batch_size", "training.global_batch_size"};
+    // A single rank has all samples.
+    const auto reasons_of = [](const Plan& plan) {
+        const bool shared =
+            plan.target.ranks > 1 || (plan.parallel.data && plan.parallel.any_ranks);
+        return shared ? depends_on_ranks(plan) : std::vector<std::string>();
+    };
+    std::vector<std::string> reasons = reasons_of(a);
+    if (reasons.empty()) reasons = reasons_of(b);
+    static const std::set<std::string> kShares = {"parallel.batch_statistics", "parallel.data",
+                                                  "target.ranks", "training.batch_size",
+                                                  "training.global_batch_size"};
     for (Change& change : changes) {
         const bool batch = change.section == Section::schedule && change.what.ends_with(" batch") &&
                            change.what != "global batch";
         if (!batch && !kShares.contains(change.what)) continue;
-        change.meaning = Meaning::performance;
+        change.meaning = reasons.empty() ? Meaning::performance : Meaning::mathematics;
         change.reason = "global batches are of " + std::to_string(global) +
-                        " samples on both sides, which other ranks share";
+                        " samples on both sides, " +
+                        (reasons.empty() ? "which other ranks share" : "but " + reasons.front());
+    }
+}
+
+// Groups act on parameters alone: where each is updated as before, nothing is trained otherwise.
+void lay_to_groups(const Plan& a, const Plan& b, std::vector<Change>& changes) {
+    const auto is_group = [](const Change& change) {
+        return change.section == Section::settings && change.what.starts_with("training.groups");
+    };
+    if (std::none_of(changes.begin(), changes.end(), is_group)) return;
+    const auto update = [](const Plan& plan, const std::string& parameter) {
+        Attributes fields = optimizer_attributes_of(plan.training, parameter);
+        for (const char* own : {"frozen", "learning_rate_scale"})
+            fields.erase(own);
+        return std::tuple(group_freezes(plan.training, parameter),
+                          learning_rate_scale_of(plan.training, parameter), std::move(fields));
+    };
+    std::set<std::string> of_a;
+    for (const Parameter& parameter : a.parameters)
+        of_a.insert(parameter.name);
+    for (const Parameter& parameter : b.parameters)
+        if (!of_a.contains(parameter.name) ||
+            update(a, parameter.name) != update(b, parameter.name))
+            return;
+    for (Change& change : changes) {
+        if (!is_group(change)) continue;
+        change.meaning = Meaning::performance;
+        change.reason = "every parameter is updated as before";
     }
 }
 
@@ -158,8 +195,9 @@ bool same_computation(const Plan& a, const Plan& b, const LayerDifference& layer
 }
 
 int rank_of(const Change& change) {
-    // Settings that only name things, or only speed them, after what is chosen of the network.
+    // Settings that only speed things, or only name them, after what is chosen of the network.
     const int first = !change.chosen                           ? 100
+                      : change.meaning == kNames               ? 75
                       : change.meaning == Meaning::performance ? 50
                       : change.meaning == kUnread              ? 25
                                                                : 0;
@@ -176,6 +214,8 @@ const char* label_of(Meaning meaning) {
             return "performance only";
         case Meaning::unread:
             return "unknown until both are read";
+        case Meaning::names:
+            return "names only";
     }
     return "";
 }
@@ -196,6 +236,7 @@ std::vector<Change> diff(const Plan& a, const Plan& b) {
     lay_to_order(changes);
     lay_to_cells(a, b, names, changes);
     lay_to_global_batch(a, b, changes);
+    lay_to_groups(a, b, changes);
     sort_changes(changes);
     return changes;
 }

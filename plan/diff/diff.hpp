@@ -21,7 +21,8 @@ namespace dtnn::plan {
 inline constexpr Meaning kMath = Meaning::mathematics;
 inline constexpr Meaning kSpeed = Meaning::performance;
 inline constexpr Meaning kUnread = Meaning::unread;
-/// "changes the mathematics", "performance only", "unknown until both are read".
+inline constexpr Meaning kNames = Meaning::names;
+/// "changes the mathematics", "performance only", "unknown until both are read", "names only".
 const char* label_of(Meaning meaning);
 
 enum class Action : std::uint8_t { changed, added, removed, moved, renamed, replaced };
@@ -100,8 +101,9 @@ struct DiffTextOptions {
 std::string diff_text(const std::vector<Change>& changes, const std::string& a,
                       const std::string& b, const DiffTextOptions& options = {});
 
-/// {"version": 3, "same", "changes_the_mathematics", "headline", "counts": {"mathematics",
-/// "unread", "performance", "consequences"}, "chosen": [...], "consequences": [...]}, each change
+/// {"version": 4, "same", "changes_the_mathematics", "headline", "counts": {"mathematics",
+/// "unread", "performance", "names", "consequences"}, "chosen": [...], "consequences": [...]}, each
+/// change
 /// {"section", "action", "what", "before", "after", "meaning", "reason", "members", "programs"};
 /// `before` and `after` are values, null where there is none; bytes and FLOP are plain numbers.
 /// With `summary` the two lists are left out.

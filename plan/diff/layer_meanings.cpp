@@ -9,7 +9,7 @@ namespace dtnn::plan {
 
 const std::vector<LayerMeaning>& layer_meanings() {
     static const std::vector<LayerMeaning> entries = {
-        {"*", "name", kSpeed,
+        {"*", "name", kNames,
          "first weights depend on a layer's place, not its name; the names in weight files and "
          "checkpoints change"},
         {"*", "from", kMath, "the layer reads another layer"},

@@ -68,7 +68,7 @@ class LayerComparison {
             const auto& [i, j] = numbering_.front();
             Change change =
                 make_change(Section::numbering, Action::renamed, "name", json_text(layer_a(i).name),
-                            json_text(layer_b(j).name), kSpeed, kNumbering);
+                            json_text(layer_b(j).name), kNames, kNumbering);
             for (const auto& [own, other] : numbering_)
                 change.members.push_back(layer_b(other).name);
             result_.consequences.push_back(std::move(change));

@@ -64,7 +64,7 @@ class ResultComparison {
         if (new_names.empty()) return;
         changes_.add(
             make_change(Section::weight_files, Action::renamed, "names", json_text(old_names),
-                        json_text(new_names), kSpeed,
+                        json_text(new_names), kNames,
                         "files that a run of the one wrote are read by the other with --map"));
     }
 

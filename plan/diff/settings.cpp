@@ -5,24 +5,15 @@
 #include <map>
 #include <set>
 
-#include "base/json.hpp"
 #include "base/json_text.hpp"
 #include "base/saturating.hpp"
-#include "plan/diff/layer_meanings.hpp"
+#include "plan/diff/setting_members.hpp"
 #include "plan/layer_types.hpp"
 #include "plan/rules/compression.hpp"
 
 namespace dtnn::plan {
 
 namespace {
-
-struct Setting {
-    std::string value;  ///< JSON text
-    bool written = false;
-    Meaning meaning = Meaning::mathematics;
-    std::string reason = std::string(kNoLabel);
-};
-using Settings = std::map<std::string, Setting>;
 
 Settings resolved(const Plan& plan) {
     Settings settings;
@@ -71,124 +62,6 @@ Settings own_fields(const Plan& plan) {
 constexpr const char* kChosen[] = {"training.optimizer",   "training.loss",   "training.metrics",
                                    "training.schedules",   "training.groups", "dataset.transforms",
                                    "dataset.augmentations"};
-
-bool is_below(const std::string& path, const std::string& owner) {
-    return path.size() > owner.size() && path.starts_with(owner) &&
-           (path[owner.size()] == '.' || path[owner.size()] == '[');
-}
-
-// A member, or the members of a list, as one value: a name, or name and fields.
-std::string member_value(const Settings& settings, const std::string& owner,
-                         const std::string& value) {
-    // "schedules[1].cosine.epochs": by what is between the owner and the field.
-    std::map<std::string, std::string> fields;
-    for (auto item = settings.upper_bound(owner); item != settings.end(); ++item) {
-        if (!item->first.starts_with(owner)) break;
-        if (!is_below(item->first, owner)) continue;
-        const std::string rest = item->first.substr(owner.size());
-        const std::size_t dot = rest.rfind('.');
-        // A group's pattern is its name.
-        if (rest.substr(dot) == ".parameters") continue;
-        std::string& list = fields[rest.substr(0, std::min(rest.find(']'), dot))];
-        list += (list.empty() ? "" : ", ") + json_text(rest.substr(dot + 1)) + ": " +
-                item->second.value;
-    }
-    auto member = [&](const std::string& name, const std::string& key) {
-        auto found = fields.find(key);
-        if (found == fields.end()) return name;
-        return "{" + json_text("type") + ": " + name + ", " + json_text("fields") + ": {" +
-               found->second + "}}";
-    };
-    if (!value.starts_with("["))
-        return fields.empty() ? value : member(value, fields.begin()->first);
-    // The names are JSON texts, in which a bracket or a comma may stand.
-    std::string text;
-    std::size_t index = 0;
-    for (std::size_t at = 1; at < value.size();) {
-        if (value[at] != '"') {
-            ++at;
-            continue;
-        }
-        std::size_t end = at + 1;
-        while (end < value.size() && value[end] != '"')
-            end += value[end] == '\\' ? 2 : 1;
-        text += (text.empty() ? "" : ", ") +
-                member(value.substr(at, end + 1 - at), "[" + std::to_string(index++));
-        at = end + 1;
-    }
-    return "[" + text + "]";
-}
-
-// One of a list of schedules or metrics.
-struct ListMember {
-    std::string name;  ///< "cosine"
-    Settings fields;   ///< "epochs"
-    bool matched = false;
-
-    /// Its whole as one setting: of the mathematics if one of its fields is; without fields as the
-    /// list is.
-    Setting whole(const Setting& list_setting, bool written) const {
-        const Setting* label = fields.empty() ? &list_setting : &fields.begin()->second;
-        for (const auto& [field, setting] : fields)
-            if (setting.meaning == Meaning::mathematics) {
-                label = &setting;
-                break;
-            }
-        return {value(), written, label->meaning, label->reason};
-    }
-
-    std::string value() const {
-        if (fields.empty()) return json_text(name);
-        std::string list;
-        for (const auto& [field, setting] : fields)
-            list += (list.empty() ? "" : ", ") + json_text(field) + ": " + setting.value;
-        return "{" + json_text("type") + ": " + json_text(name) + ", " + json_text("fields") +
-               ": {" + list + "}}";
-    }
-    bool operator==(const ListMember& other) const { return value() == other.value(); }
-};
-
-std::string member_path(const std::string& owner, std::size_t place, const std::string& name) {
-    return owner + "[" + std::to_string(place) + "]." + name;
-}
-
-// The members of a list, which leave the settings.
-std::vector<ListMember> take_members(Settings& settings, const std::string& owner) {
-    std::vector<ListMember> members;
-    const Json names = parse_json_or_discard(settings.at(owner).value);
-    for (const Json& name : names.is_array() ? names : Json::array({names})) {
-        ListMember member{name.is_string() ? name.get<std::string>() : write_json(name), {}};
-        const std::string prefix = member_path(owner, members.size(), member.name) + ".";
-        // A list of one may be written as the member itself.
-        const std::string alone = owner + "." + member.name + ".";
-        for (const auto& [path, setting] : settings)
-            for (const std::string& start : {prefix, alone})
-                if (path.starts_with(start)) member.fields[path.substr(start.size())] = setting;
-        members.push_back(std::move(member));
-    }
-    std::erase_if(settings, [&](const auto& item) {
-        return item.first == owner || is_below(item.first, owner);
-    });
-    return members;
-}
-
-// Which of `a` is which of `b`: equal ones first, then those of one name, each in their order.
-std::map<std::size_t, std::size_t> paired(const std::vector<ListMember>& a,
-                                          const std::vector<ListMember>& b) {
-    std::map<std::size_t, std::size_t> pairs;
-    std::set<std::size_t> taken;
-    const auto pair = [&](auto&& alike) {
-        for (std::size_t i = 0; i < a.size(); ++i)
-            for (std::size_t j = 0; j < b.size() && !pairs.contains(i); ++j)
-                if (!taken.contains(j) && alike(a[i], b[j])) {
-                    pairs[i] = j;
-                    taken.insert(j);
-                }
-    };
-    pair([](const ListMember& s, const ListMember& t) { return s == t; });
-    pair([](const ListMember& s, const ListMember& t) { return s.name == t.name; });
-    return pairs;
-}
 
 // A model's parameters are kept as they were written: 1e-2 is 0.01.
 bool same_number(const std::string& a, const std::string& b) {
@@ -259,6 +132,7 @@ class SettingComparison {
                 continue;
             }
             const bool folded = s->second.value != t->second.value;
+            if (folded && !s->second.value.starts_with("[")) drop_common_fields(owner);
             for (Settings* settings : {&before_, &after_}) {
                 auto own = settings->find(owner);
                 if (folded) {
@@ -270,6 +144,24 @@ class SettingComparison {
                 }
             }
         }
+    }
+
+    // Of two members with fields of one name and value only the others are told.
+    void drop_common_fields(const std::string& owner) {
+        const auto fields_of = [&](const Settings& settings) {
+            std::map<std::string, std::string> values;
+            for (const auto& [path, setting] : settings)
+                if (is_below(path, owner)) values[path.substr(path.rfind('.'))] = setting.value;
+            return values;
+        };
+        const auto before = fields_of(before_), after = fields_of(after_);
+        for (Settings* settings : {&before_, &after_})
+            std::erase_if(*settings, [&](const auto& item) {
+                if (!is_below(item.first, owner)) return false;
+                const auto x = before.find(item.first.substr(item.first.rfind('.')));
+                const auto y = after.find(item.first.substr(item.first.rfind('.')));
+                return x != before.end() && y != after.end() && x->second == y->second;
+            });
     }
 
     // Another machine, or one that only one of the two names, is one fact. Rates, of which a

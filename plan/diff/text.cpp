@@ -24,7 +24,7 @@ constexpr std::size_t kMostInHeadline = 3;
 constexpr std::size_t kMostOfLayers = 2;
 
 struct Counts {
-    std::size_t mathematics = 0, unread = 0, performance = 0, consequences = 0;
+    std::size_t mathematics = 0, unread = 0, performance = 0, names = 0, consequences = 0;
 };
 
 Counts count(const std::vector<Change>& changes) {
@@ -33,6 +33,7 @@ Counts count(const std::vector<Change>& changes) {
         ++(!change.chosen                           ? counts.consequences
            : change.meaning == Meaning::mathematics ? counts.mathematics
            : change.meaning == Meaning::unread      ? counts.unread
+           : change.meaning == Meaning::names       ? counts.names
                                                     : counts.performance);
     return counts;
 }
@@ -167,13 +168,15 @@ class Text {
     }
 
     std::string totals() const {
-        std::size_t chosen = counts_.mathematics + counts_.unread + counts_.performance;
+        std::size_t chosen =
+            counts_.mathematics + counts_.unread + counts_.performance + counts_.names;
         std::string text = count_text(std::int64_t(chosen), "chosen difference");
         if (counts_.mathematics > 0)
             text += fmt::format(", {} of the mathematics", counts_.mathematics);
         if (counts_.unread > 0) text += fmt::format(", {} unknown", counts_.unread);
         if (counts_.performance > 0)
             text += fmt::format(", {} of performance only", counts_.performance);
+        if (counts_.names > 0) text += fmt::format(", {} of names only", counts_.names);
         return text + "; " + count_text(std::int64_t(counts_.consequences), "consequence") + "\n";
     }
 
@@ -209,7 +212,8 @@ std::string list_json(const std::vector<Change>& changes, bool chosen) {
 std::string headline(const std::vector<Change>& changes) {
     if (changes.empty()) return "";
     std::vector<std::string> parts;
-    for (Meaning meaning : {Meaning::mathematics, Meaning::unread, Meaning::performance})
+    for (Meaning meaning :
+         {Meaning::mathematics, Meaning::unread, Meaning::performance, Meaning::names})
         if (std::string part = chosen_part(changes, meaning); !part.empty()) parts.push_back(part);
     if (parts.empty())
         parts.push_back(fmt::format("nothing chosen differs: {}", changes_mathematics(changes)
@@ -240,11 +244,11 @@ std::string diff_text(const std::vector<Change>& changes, const std::string& a,
 std::string diff_json(const std::vector<Change>& changes, bool summary) {
     Counts counts = count(changes);
     std::string text = fmt::format(
-        "{{\"version\": 3, \"same\": {}, \"changes_the_mathematics\": {},\n \"headline\": {},\n "
+        "{{\"version\": 4, \"same\": {}, \"changes_the_mathematics\": {},\n \"headline\": {},\n "
         "\"counts\": {{\"mathematics\": {}, \"unread\": {}, \"performance\": {}, "
-        "\"consequences\": {}}}",
+        "\"names\": {}, \"consequences\": {}}}",
         changes.empty(), changes_mathematics(changes), json_text(headline(changes)),
-        counts.mathematics, counts.unread, counts.performance, counts.consequences);
+        counts.mathematics, counts.unread, counts.performance, counts.names, counts.consequences);
     if (!summary)
         text += fmt::format(",\n \"chosen\": [{}],\n \"consequences\": [{}]",
                             list_json(changes, true), list_json(changes, false));

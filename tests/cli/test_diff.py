@@ -90,7 +90,7 @@ class Diff(CommandTest):
         self.assertIn("; memory ", headline)
         self.assertTrue(counts.startswith("1 chosen difference, 1 of the mathematics; "), counts)
         report = json.loads(self.expect(self.dtnnc("diff", first, second, "--format", "json"), 1).stdout)
-        self.assertEqual((report["version"], report["same"], report["headline"]), (3, False, headline))
+        self.assertEqual((report["version"], report["same"], report["headline"]), (4, False, headline))
         (change,) = report["chosen"]
         self.assertEqual((change["what"], change["before"], change["after"], change["meaning"]),
                          ("training.batch_size", 64, 32, "changes the mathematics"))

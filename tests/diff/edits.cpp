@@ -113,8 +113,7 @@ MaybeEdit rename(EditedJob job, Random& random) {
     layer.name = fmt::format("renamed-{}", random.below(1000));
     // A layer that others need has a name anyway; then the edit is to write another one.
     layer.keeps_name = true;
-    Expected expected{"rename", "layers", Action::renamed,     "name",
-                      layer.id, "",       Meaning::performance};
+    Expected expected{"rename", "layers", Action::renamed, "name", layer.id, "", Meaning::names};
     return Edit{std::move(job), std::move(expected)};
 }
 
@@ -188,14 +187,14 @@ struct SettingEdit {
 const std::vector<SettingEdit>& setting_edits() {
     constexpr Meaning kSpeed = Meaning::performance;
     static const std::vector<SettingEdit> edits = {
-        {"job", "name", {"other", "another"}, kSpeed},
+        {"job", "name", {"other", "another"}, Meaning::names},
         {"job", "threads", {"1", "3", "4"}, kSpeed},
         {"job", "memory_budget", {"32GiB", "48GiB"}, kSpeed},
-        {"dataset", "name", {"others"}, kSpeed},
+        {"dataset", "name", {"others"}, Meaning::names},
         {"dataset", "train_samples", {"60", "128", "1000"}},
         {"dataset", "test_samples", {"8", "100"}},
         {"dataset", "seed", {"0", "4"}},
-        {"training", "name", {"long"}, kSpeed},
+        {"training", "name", {"long"}, Meaning::names},
         {"training", "loss", {"mean_squared_error"}},
         {"training",
          "metrics",
@@ -245,7 +244,7 @@ const std::vector<SettingEdit>& setting_edits() {
          {"[{parameters: '*', weight_decay: 0.5}]"},
          Meaning::mathematics,
          "training.groups[0].weight_decay"},
-        {"training", "groups", {"[{parameters: '*.*', weight_decay: 0.0}]", "[]"}},
+        {"training", "groups", {"[{parameters: '*.*', weight_decay: 0.0}]", "[]"}, kSpeed},
         {"training",
          "schedules",
          {"[{cosine: {epochs: 5}}]"},

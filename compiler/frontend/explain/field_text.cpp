@@ -62,10 +62,10 @@ std::string range_text(const Field& field) {
 std::string change_text(const Field& field) {
     if (field.change.reason.empty()) return "";
     return fmt::format("a change of it {}: {}",
-                       field.change.meaning == plan::Meaning::performance ? "leaves what is trained"
-                       : field.change.meaning == plan::Meaning::mathematics
+                       field.change.meaning == plan::Meaning::mathematics
                            ? "changes what is trained"
-                           : "counts by the files",
+                       : field.change.meaning == plan::Meaning::unread ? "counts by the files"
+                                                                       : "leaves what is trained",
                        field.change.reason);
 }
 

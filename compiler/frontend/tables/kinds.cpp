@@ -59,7 +59,7 @@ Field kind_field(std::string_view kind, std::string_view doc) {
 }
 
 Field name_field(std::string_view doc, std::string_view reason) {
-    return text_field("name", kMayBeAbsent, doc, performance(reason));
+    return text_field("name", kMayBeAbsent, doc, only_names(reason));
 }
 
 Field extends_field(std::string_view doc) {
@@ -69,7 +69,7 @@ Field extends_field(std::string_view doc) {
 }
 
 Field description_field(std::string_view doc) {
-    return text_field("description", kMayBeAbsent, doc, performance("it is text for people"));
+    return text_field("description", kMayBeAbsent, doc, only_names("it is text for people"));
 }
 
 Field allow_field() {

@@ -71,7 +71,7 @@ const FieldTable& area_fields() {
 const FieldTable& measured_formula_fields() {
     static const FieldTable table = {
         text_field("name", kMustBeGiven, "what it is called in histories, reports and schedules",
-                   performance(kMeasured)),
+                   only_names(kMeasured)),
         {.name = "expression",
          .type = FieldType::expression,
          .doc = "of every prediction p, as the model gives it, and its target t, which of labels "

@@ -232,11 +232,11 @@ const FieldTable& repeat_table() {
             mathematics(kExpanded)),
         text_field("index", "index",
                    "the name by which expressions read the number of the repetition, from 0",
-                   performance("it names a number inside expressions; their values count")),
+                   only_names("it names a number inside expressions; their values count")),
         text_field("name", kMayBeAbsent,
                    "gives the layers of the repetitions names of their own, below NAME_1, NAME_2, "
                    "...; without it they are numbered on",
-                   performance("it names layers")),
+                   only_names("it names layers")),
         plain_field(FieldType::text_list, "from", kMayBeAbsent,
                     "the layer to read instead of the one before",
                     mathematics("the layers read others")),

@@ -135,7 +135,7 @@ consequences
     CHECK(diff_text(changes, "a", "b", {false, true}).find("\x1b[1;31mchanges the") !=
           std::string::npos);
     auto json = nlohmann::json::parse(diff_json(changes));
-    CHECK(json["version"] == 3);
+    CHECK(json["version"] == 4);
     CHECK(json["changes_the_mathematics"] == true);
     CHECK(json["counts"]["mathematics"] == 1);
     CHECK(json["chosen"][0]["before"] == 2);
@@ -209,7 +209,7 @@ TEST_CASE("a renamed layer is the same layer") {
     auto changes = diff(a, b);
     REQUIRE(changes.size() == 3);
     CHECK(change_words(changes[0]) == "dense_1 renamed to head");
-    CHECK(changes[0].meaning == Meaning::performance);
+    CHECK(changes[0].meaning == Meaning::names);
     CHECK(change_words(changes[1]) == "dense_1.* -> head.*; --map reads files of the other");
     CHECK(changes[2].members == std::vector<std::string>{"head.dense"});
 
@@ -286,7 +286,7 @@ TEST_CASE("layers that came, went, moved or changed") {
         auto changes = diff(a, b);
         REQUIRE(changes.size() == 1);
         CHECK(change_words(changes[0]) == "layers are below stem/ now (4 layers)");
-        CHECK(changes[0].meaning == Meaning::performance);
+        CHECK(changes[0].meaning == Meaning::names);
     }
 }
 
@@ -375,7 +375,7 @@ TEST_CASE("a setting has the label that its plan gives it, and mathematics witho
 }
 
 TEST_CASE("labels of layers' fields") {
-    CHECK(meaning_of_layer_field("relu", "name").meaning == Meaning::performance);
+    CHECK(meaning_of_layer_field("relu", "name").meaning == Meaning::names);
     CHECK(meaning_of_layer_field("conv2d", "bias").meaning == Meaning::mathematics);
     CHECK(meaning_of_layer_field("conv2d", "nothing").meaning == Meaning::mathematics);
 }
