@@ -15,32 +15,6 @@ if(DTNN_LINKER AND NOT DTNN_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_link_options(-fuse-ld=${linker})
 endif()
 
-find_package(fmt REQUIRED)
-find_package(nlohmann_json REQUIRED)
-find_package(yaml-cpp REQUIRED)
-find_package(ZLIB REQUIRED)
-find_package(JPEG REQUIRED)
-find_package(PNG REQUIRED)
-find_package(LibArchive REQUIRED)
-find_package(Threads REQUIRED)
-find_package(doctest QUIET)
-find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
-find_library(XXHASH_LIBRARY xxhash REQUIRED)
-find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
-# The serial build, linked statically: threads are ours, BLIS's OpenMP build allocates at every call even for one thread, and which
-# of Debian's three builds a shared library would get is decided by the machine's alternatives, not by us.
-find_path(BLIS_INCLUDE_DIR blis.h PATH_SUFFIXES blis-serial blis REQUIRED)
-find_library(BLIS_LIBRARY NAMES libblis.a blis PATH_SUFFIXES blis-serial REQUIRED)
-# The contexts of BLIS's kernels by name of the processor (kernels/blis_kernels.cpp): a static library has them, a shared one
-# may keep them to itself.
-include(CheckCXXSourceCompiles)
-set(CMAKE_REQUIRED_INCLUDES ${BLIS_INCLUDE_DIR})
-set(CMAKE_REQUIRED_LIBRARIES ${BLIS_LIBRARY} Threads::Threads m)
-check_cxx_source_compiles("#include <blis.h>
-int main() { return bli_gks_lookup_nat_cntx(BLIS_ARCH_HASWELL) == nullptr; }" DTNN_BLIS_CONTEXTS)
-unset(CMAKE_REQUIRED_INCLUDES)
-unset(CMAKE_REQUIRED_LIBRARIES)
-
 add_library(dtnn_options INTERFACE)
 target_include_directories(dtnn_options INTERFACE ${CMAKE_SOURCE_DIR})
 # For C++ alone: nvcc has warnings of its own.

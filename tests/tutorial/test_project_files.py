@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import yaml
@@ -48,6 +49,17 @@ class ProjectFiles(unittest.TestCase):
         self.assertEqual(sorted(set(packages) - set(PACKAGES)), [], "add it here, and to NOTICE where it is linked")
         for package in packages:
             self.assertIn(PACKAGES[package] or "", text_of("NOTICE"), package)
+
+    def test_missing_libraries_are_all_named_at_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            without = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("fmt", "yaml-cpp", "JPEG")]
+            process = subprocess.run(["cmake", "-S", ROOT, "-B", folder, "-DDTNN_CUDA=OFF", *without], text=True,
+                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertNotEqual(process.returncode, 0)
+        for line in ("These libraries are not found: fmt, yaml-cpp, libjpeg\n",
+                     "  apt-get install libfmt-dev libyaml-cpp-dev libjpeg-dev\n",
+                     "  spack install fmt yaml-cpp libjpeg-turbo\n"):
+            self.assertIn(line, process.stdout)
 
     def test_notice_names_what_programs_are_linked_with(self):
         if not shutil.which("readelf"):
