@@ -147,6 +147,11 @@ EXCEPTIONS = {
     "a bucket of nothing": "patterns have no ranges",
     "a bucket that is too large": "patterns have no ranges",
     "a range that is no range": "numbers of one list are compared",
+    "images of the sizes that they have": "what transforms make of a shape",
+    "a path from home": "texts have no patterns",
+    "a path by a variable": "texts have no patterns",
+    "a table from home": "texts have no patterns",
+    "channels that come last": "one or three, of a list's first number only",
 }
 
 

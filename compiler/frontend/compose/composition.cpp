@@ -68,6 +68,12 @@ bool may_be_shown(std::string_view text, const std::string& file, bool named_by_
            says_its_kind(text);
 }
 
+/// Of a call in a program the function's name.
+std::string plain_name(const std::string& text) {
+    const std::string name = text.substr(0, text.find('('));
+    return name.substr(name.rfind('.') + 1);
+}
+
 /// Whether a folder is called as those of a kind are: "specs/models".
 bool is_kind_folder(const fs::path& folder) {
     std::error_code error;
@@ -340,7 +346,8 @@ std::optional<std::string> Composer::find(const SourceNode& reference, const Kin
         diagnostics_.error(Code::wrong_type, reference.span,
                            fmt::format("the {} is named by an expression; expressions stand in the "
                                        "layers, the input and the defaults of models",
-                                       kind.name));
+                                       kind.name),
+                           fmt::format("write a name, or give one by `--set {}=NAME`", kind.name));
         return std::nullopt;
     }
     if (is_path(name)) {
@@ -424,13 +431,37 @@ std::optional<std::string> Composer::find(const SourceNode& reference, const Kin
                            fmt::format("no {} is named `{}`: {}", kind.name, name, where));
     failure.help = help_of_reference(reference, kind);
     if (failure.help.empty()) failure.help = suggest(name, candidates, "");
+    // torchvision.models.resnet18()
+    if (failure.help.empty()) failure.help = suggest(plain_name(name), candidates, "");
     if (failure.help.empty()) failure.help = "add the folder where it lies with --spec-path";
     return std::nullopt;
+}
+
+bool Composer::refuse_named_otherwise(const SourceNode& map, const KindInfo& kind) {
+    const std::string_view needed = kind.kind == SpecKind::model     ? "layers"
+                                    : kind.kind == SpecKind::dataset ? "type"
+                                                                     : "";
+    if (needed.empty() || map.find(needed) || map.find("extends") || map.find("kind")) return false;
+    for (const SourceEntry& entry : map.entries) {
+        if (entry.key_span.place.file.empty()) continue;  // made, not written
+        const bool is_name = entry.key == "name" && entry.value.is_scalar();
+        if (!is_name && find_field(*kind.fields, entry.key)) continue;
+        const std::string& named = is_name ? entry.value.text : entry.key;
+        std::vector<std::string> others;
+        if (is_path(named) || on_spec_path(named, {kind.name}, others).empty()) continue;
+        diagnostics_.error(
+            Code::missing_field, entry.key_span,
+            fmt::format("this {} has neither `{}` nor `extends`", kind.name, needed),
+            fmt::format("to take over the {0} `{1}`, write `extends: {1}`", kind.name, named));
+        return true;
+    }
+    return false;
 }
 
 std::optional<SourceNode> Composer::resolve(const SourceNode& reference, const KindInfo& kind,
                                             const std::string& what) {
     if (reference.is_map()) {
+        if (refuse_named_otherwise(reference, kind)) return std::nullopt;
         SourceNode tree = reference;
         if (!merge_extends(tree, kind)) return std::nullopt;
         return tree;

@@ -68,6 +68,8 @@ class Composer {
     /// Reports that a reference leads to a file of another kind.
     void refuse_other_kind(const Span& reference, const KindInfo& kind, const std::string& file);
     bool merge_extends(SourceNode& tree, const KindInfo& kind);
+    /// Reports a map that names the spec that it means in another way than by `extends`.
+    bool refuse_named_otherwise(const SourceNode& map, const KindInfo& kind);
     std::optional<std::string> find(const SourceNode& reference, const KindInfo& kind);
 
     struct Setting {

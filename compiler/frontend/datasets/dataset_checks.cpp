@@ -33,10 +33,14 @@ void check_image_shape(const Dims& shape, bool arrays, const Span& span, Diagnos
         return;
     }
     if (!arrays && shape[0] != 1 && shape[0] != 3) {
-        diagnostics.error(Code::out_of_range, span,
-                          fmt::format("`shape` of dataset has {} channels; images have 1 (gray) or "
-                                      "3 (colours)",
-                                      shape[0]));
+        diagnostics.error(
+            Code::out_of_range, span,
+            fmt::format("`shape` of dataset has {} channels; images have 1 (gray) or "
+                        "3 (colours)",
+                        shape[0]),
+            shape[2] == 1 || shape[2] == 3
+                ? fmt::format("channels come first: [{}, {}, {}]", shape[2], shape[0], shape[1])
+                : std::string());
         return;
     }
     const bool differ = shape[1] == 0 && shape[2] == 0;
@@ -117,11 +121,22 @@ void check_most(const FieldValues& fields, const DatasetSpec& spec, const MostSa
 
 void check_paths(const FieldValues& fields, const DatasetSpec& spec, std::string_view what,
                  Diagnostics& diagnostics) {
-    for (const char* field : {"path", "test_path"})
-        if (fields.values.contains(field) && fields.text(field).empty())
-            diagnostics.error(
-                Code::out_of_range, span_or(fields.spans, field, spec.span),
-                fmt::format("`{}` of dataset is empty; it must name {}", field, what));
+    const Refusal refuse{fields, spec, diagnostics};
+    for (const char* field : {"path", "test_path", "validation_path"}) {
+        if (!fields.values.contains(field)) continue;
+        const std::string path = fields.text(field);
+        if (path.empty())
+            refuse(Code::out_of_range, field,
+                   fmt::format("`{}` of dataset is empty; it must name {}", field, what), "");
+        else if (path[0] == '~' || path.starts_with("$"))
+            refuse(Code::out_of_range, field,
+                   fmt::format("`{}` of dataset begins with `{}`, which shells replace, and specs "
+                               "do not",
+                               field, path[0]),
+                   fmt::format("write the whole path, or one from this file's folder; `./{}` for "
+                               "what is called so",
+                               path));
+    }
 }
 
 bool labels_places(const FieldValues& fields, const plan::Dataset& dataset) {

@@ -28,6 +28,7 @@ ComponentInfo digits_type() {
                 "nothing is read or downloaded.",
             .example = "kind: dataset\ntype: digits\ntrain_samples: 5000\ntest_samples: 1000\n",
             .fields = &digits_fields(),
+            .pixels = true,
             .settle = settle_digits};
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/name_pattern.hpp"
 #include "compiler/frontend/expand/expansion_scope.hpp"
 #include "compiler/frontend/expand/expansion_shapes.hpp"
 #include "compiler/frontend/read/loss_check.hpp"
@@ -15,7 +16,7 @@
 #include "compiler/ir/printer.hpp"
 #include "compiler/ops/axis.hpp"
 #include "compiler/ops/emit.hpp"
-#include "compiler/support/name_pattern.hpp"
+#include "plan/rules/parameter_groups.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -256,24 +257,48 @@ class GraphBuilder {
                                        : fmt::format("dense: {{units: {}", classes));
     }
 
-    /// A group whose pattern is misspelt would silently train otherwise than was meant.
+    const std::vector<plan::ParameterGroup>& groups() const {
+        return job_.training.training.groups;
+    }
+
+    /// Of the group that counts for the parameter.
+    std::optional<std::size_t> group_of(const Parameter& parameter) const {
+        const plan::ParameterGroup* group = plan::group_of(job_.training.training, parameter.name);
+        if (!group) return std::nullopt;
+        return std::size_t(group - groups().data());
+    }
+
+    Span group_span(std::size_t index, std::string_view field) const {
+        return span_or(job_.training.spans, fmt::format("groups[{}].{}", index, field),
+                       job_.training.span);
+    }
+
+    /// A group whose pattern is misspelt, or covered by another, would silently train otherwise
+    /// than was meant.
     void check_groups() {
-        const std::vector<plan::ParameterGroup>& groups = job_.training.training.groups;
-        for (std::size_t i = 0; i < groups.size(); ++i) {
+        for (std::size_t i = 0; i < groups().size(); ++i) {
             std::vector<std::string> names;
-            bool found = false;
+            std::optional<std::size_t> taker;  // the last group that counts for what matches
             for (const Parameter& parameter : graph_.parameters) {
                 if (!parameter.trainable) continue;
-                found = found || matches_pattern(parameter.name, groups[i].pattern);
                 names.push_back(parameter.name);
+                if (matches_pattern(parameter.name, groups()[i].pattern))
+                    taker = std::max(taker, group_of(parameter));
             }
-            if (found) continue;
-            const auto span = job_.training.spans.find(fmt::format("groups[{}].parameters", i));
+            if (taker == i) continue;
+            if (taker) {
+                Diagnostic& error = diagnostics_.error(
+                    Code::unmatched_pattern, group_span(i, "parameters"),
+                    fmt::format("groups before this one take every parameter that matches `{}`",
+                                groups()[i].pattern),
+                    "of the groups that match a parameter the first counts: put this one first");
+                error.notes.push_back({group_span(*taker, "parameters"), "this is one of them"});
+                continue;
+            }
             Diagnostic& error = diagnostics_.error(
-                Code::unmatched_pattern,
-                span == job_.training.spans.end() ? job_.training.span : span->second,
-                fmt::format("no parameter that is trained matches `{}`", groups[i].pattern));
-            error.help = suggest(groups[i].pattern, names, "");
+                Code::unmatched_pattern, group_span(i, "parameters"),
+                fmt::format("no parameter that is trained matches `{}`", groups()[i].pattern));
+            error.help = suggest(groups()[i].pattern, names, "");
             constexpr std::size_t kShown = 4;
             if (error.help.empty() && !names.empty())
                 error.help = fmt::format(
@@ -287,23 +312,15 @@ class GraphBuilder {
 
     /// A model that has parameters and freezes them all would run for hours to no end.
     void check_something_trains() {
-        const std::vector<plan::ParameterGroup>& groups = job_.training.training.groups;
-        std::size_t last = groups.size();  // that freezes a parameter
+        std::optional<std::size_t> last;  // that freezes a parameter
         for (const Parameter& parameter : graph_.parameters) {
             if (!parameter.trainable) continue;
-            const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& one) {
-                return matches_pattern(parameter.name, one.pattern);
-            });
-            if (group == groups.end()) return;
-            const auto frozen = group->attributes.find("frozen");
-            if (frozen == group->attributes.end() || !std::get<bool>(frozen->second)) return;
-            last = std::size_t(group - groups.begin());
+            if (!group_freezes(job_.training.training, parameter.name)) return;
+            last = group_of(parameter);
         }
-        if (last == groups.size()) return;
-        const auto span = job_.training.spans.find(fmt::format("groups[{}].frozen", last));
+        if (!last) return;
         diagnostics_.error(
-            Code::nothing_trains,
-            span == job_.training.spans.end() ? job_.training.span : span->second,
+            Code::nothing_trains, group_span(*last, "frozen"),
             "the groups freeze every parameter of the model; nothing is left to train",
             "take the parameters that should learn out of the groups with `frozen`");
     }

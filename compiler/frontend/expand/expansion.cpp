@@ -160,7 +160,8 @@ class Expander {
             diagnostics_.error(Code::bad_layer, branch.span,
                                fmt::format("a branch of {} is {}; it must be a list of layers",
                                            entry.type, describe(branch)),
-                               "put the branch in brackets; `[]` is identity");
+                               "put the branch in brackets; `[]` is identity, and `from: [...]` "
+                               "reads layers by their names");
             sources.push_back(kUnknownSource);
         }
     }

@@ -38,6 +38,16 @@ const FieldTable* table_of(std::string_view type, const Blocks& blocks) {
     return block ? &block->fields : nullptr;
 }
 
+/// As other configurations have it: {type: Convolution, filters: 8}. Empty: it is not of that form.
+std::string help_of_type(const SourceNode& item, const Blocks& blocks) {
+    const SourceEntry* type = item.is_map() ? named_type(item) : nullptr;
+    const auto near = type ? did_you_mean(type->value.text, entry_names(blocks)) : std::nullopt;
+    if (!near) return "";
+    const OpDef* op = find_op(*near);
+    return fmt::format("the type stands before its fields: `{}`",
+                       op ? op->example : fmt::format("- {}: {{...}}", *near));
+}
+
 /// A map of more than one key, or of none.
 void refuse_keys(const SourceNode& item, const Blocks& blocks, Diagnostics& diagnostics) {
     if (item.entries.empty())
@@ -50,15 +60,8 @@ void refuse_keys(const SourceNode& item, const Blocks& blocks, Diagnostics& diag
                          fmt::format("`{}` stands beside `{}`", second.key, first.key),
                          fmt::format("indent it under `{}`, or write `- {}: {{{}: ...}}`",
                                      first.key, first.key, second.key));
-    // As other configurations have it: {type: Convolution, filters: 8}.
-    std::string help = kShapeHelp;
-    if (const SourceEntry* type = named_type(item)) {
-        const auto near = did_you_mean(type->value.text, entry_names(blocks));
-        const OpDef* op = near ? find_op(*near) : nullptr;
-        if (near)
-            help = fmt::format("the type stands before its fields: `{}`",
-                               op ? op->example : fmt::format("- {}: {{...}}", *near));
-    }
+    std::string help = help_of_type(item, blocks);
+    if (help.empty()) help = kShapeHelp;
     std::string keys;
     for (const SourceEntry& one : item.entries)
         keys += fmt::format("{}`{}`", keys.empty() ? "" : ", ", one.key);
@@ -108,7 +111,9 @@ std::optional<LayerEntry> read_entry(const SourceNode& item, const Blocks& block
                                      const Names& names, Diagnostics& diagnostics,
                                      const SourceNode** refused_name) {
     if (!item.is_scalar() && !item.is_map()) {
-        bad_layer(diagnostics, item.span, fmt::format("the layer is {}", describe(item)), "");
+        bad_layer(diagnostics, item.span, fmt::format("the layer is {}", describe(item)),
+                  item.is_list() ? "give each layer an entry of its own, without brackets"
+                                 : "write a layer, such as `- relu`, or take the dash away");
         return std::nullopt;
     }
     if (item.is_map() && item.entries.size() != 1) {
@@ -135,9 +140,11 @@ std::optional<LayerEntry> read_entry(const SourceNode& item, const Blocks& block
         // In a block that is used often it is said once.
         const bool worth = !diagnostics.was_said(Code::unknown_operator, entry.span) &&
                            worth_suggesting(diagnostics, blocks.size());
+        std::string help = worth ? help_of_type(item, blocks) : std::string();
+        if (worth && help.empty()) help = suggest_type(entry.type, blocks);
         diagnostics.error(Code::unknown_operator, entry.span,
                           fmt::format("`{}` is not an operator for layers or a block", entry.type),
-                          worth ? suggest_type(entry.type, blocks) : std::string());
+                          help);
         return std::nullopt;
     }
     if (entry.block && entry.block->is_loss) {

@@ -11,9 +11,32 @@
 namespace dtnn::compiler {
 namespace {
 
+/// Mean and deviation of pixels as bytes, for pixels that are shares of 255.
+void wrong_scale(const LintSubject& subject, LintVoice& voice) {
+    const std::vector<plan::Component>& transforms = subject.dataset().transforms;
+    for (std::size_t i = 0; i < transforms.size(); ++i) {
+        if (transforms[i].type != "normalize") continue;
+        for (const char* field : {"mean", "deviation"}) {
+            const auto* given = value_of<std::vector<double>>(transforms[i].attributes, field);
+            if (!given || std::none_of(given->begin(), given->end(),
+                                       [](double number) { return number > 1; }))
+                continue;
+            std::vector<std::string> shares;
+            for (const double number : *given)
+                shares.push_back(fmt::format("{:.4g}", number / 255));
+            voice.say(subject.of_dataset(fmt::format("transforms[{}].normalize.{}", i, field)),
+                      fmt::format("`{}` of normalize is [{:g}], but pixels are between 0 and 1",
+                                  field, fmt::join(*given, ", ")),
+                      fmt::format("of numbers from 0 to 255, write `{}: [{}]`", field,
+                                  fmt::join(shares, ", ")));
+        }
+    }
+}
+
 void not_normalised(const LintSubject& subject, LintVoice& voice) {
     const plan::Dataset& dataset = subject.dataset();
     const ComponentInfo* type = dataset_types().find(dataset.type);
+    if (type && type->pixels) wrong_scale(subject, voice);
     // Gray pixels between 0 and 1 are near enough to what weights are made for.
     if (!type || !type->pixels || dataset.input().dims.empty() || dataset.input().dims[0] != 3)
         return;

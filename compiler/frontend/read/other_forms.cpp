@@ -247,7 +247,7 @@ std::string expression_help(const std::string& text) {
 
 const SourceEntry* named_type(const SourceNode& map) {
     for (const std::string_view key :
-         {"type", "class_name", "_target_", "class_path", "op_type", "layer_type", "name"})
+         {"type", "class_name", "_target_", "class_path", "op_type", "layer_type", "layer", "name"})
         if (const SourceEntry* entry = map.find(key); entry && entry->value.is_scalar())
             return entry;
     return nullptr;

@@ -102,6 +102,14 @@ const std::vector<const ComponentSet*>& component_sets() {
 namespace {
 
 /// What is said of fields that other members of the set have.
+/// "[224, 224]", of scalars.
+std::string list_text(const SourceNode& list) {
+    std::string text;
+    for (const SourceNode& item : list.items)
+        text += (text.empty() ? "" : ", ") + item.text;
+    return "[" + text + "]";
+}
+
 std::map<std::string, std::string> fields_of_siblings(const ComponentSet& set,
                                                       const ComponentInfo& member,
                                                       const SourceNode& given) {
@@ -182,6 +190,9 @@ std::optional<ReadComponent> read_component(const SourceNode& node, const Field&
         if (first && fields->is_scalar())
             error.help = fmt::format("such as `{}: {{{}: {}}}`", name.text, table.front().name,
                                      fields->text);
+        else if (first && fields->is_list())
+            error.help = fmt::format("such as `{}: {{{}: {}}}`", name.text, table.front().name,
+                                     list_text(*fields));
         else if (fields->is_scalar() && (fields->text == "true" || table.empty()))
             error.help = fmt::format("write `{}`", name.text);
         else if (!table.empty())

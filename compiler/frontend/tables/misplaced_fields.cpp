@@ -71,10 +71,19 @@ class Walk {
         }
     }
 
+    /// The field that an entry cannot be without: of a group its pattern.
+    static std::string key_of(const Field& field) {
+        for (const Field& one : *field.fields)
+            if (!one.optional && !one.fallback && !one.found)
+                return fmt::format("{}: ..., ", one.name);
+        return "";
+    }
+
     void inner(const Field& field) {
         for (const Field& one : *field.fields)
-            add(one.name, fmt::format("it stands in `{}`{}{}", field.name, own_ ? ": " : ", ",
-                                      written(field, fmt::format("{{{}: ...}}", one.name))));
+            add(one.name,
+                fmt::format("it stands in `{}`{}{}", field.name, own_ ? ": " : ", ",
+                            written(field, fmt::format("{{{}{}: ...}}", key_of(field), one.name))));
     }
 
     const KindInfo& kind_;
