@@ -20,7 +20,7 @@
 
 namespace dtnn::plan {
 
-inline constexpr int kVersion = 12;
+inline constexpr int kVersion = 13;
 inline constexpr std::int64_t kAlignment = 64;
 
 /// Where something was written: a spec file (as the user named it), line and column from one.

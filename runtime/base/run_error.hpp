@@ -17,13 +17,13 @@ enum class Exit : int {
     interrupted = 75  ///< stopped cleanly, the weights are saved
 };
 
-/// `what()` states the observed fact, in lower case and without a full stop; `detail` (may be
-/// empty) says where the run stood; `help` (may be empty) names the remedy.
 /// The remedy where the system starts no more processes or threads.
 inline constexpr const char* kMoreProcesses =
     "raise the limit of processes and threads (ulimit -u), or have fewer of them "
     "(OMP_NUM_THREADS)";
 
+/// `what()` states the observed fact, in lower case and without a full stop; `detail` (may be
+/// empty) says where the run stood; `help` (may be empty) names the remedy.
 class RunError : public std::runtime_error {
   public:
     RunError(Exit exit, const std::string& fact, std::string help = "", std::string detail = "")

@@ -117,8 +117,8 @@ std::string source_text(const plan::Parameter& parameter, const StoredTensor& te
     return tensor.name == parameter.name ? "" : fmt::format(" (from {})", tensor.name);
 }
 
-/// Roles are an open set, as operators name their own: torch calls the two of norms by others'.
-/// Why a tensor of this role is none for this parameter; empty: nothing is known against it.
+/// Why a tensor of this role is none for this parameter; empty: nothing is known against it. Roles
+/// are an open set, as operators name their own: torch calls the two of norms by others'.
 std::string role_difference(const std::string& role, const plan::Parameter& parameter) {
     const bool sound = role.empty() || role == parameter.role ||
                        (role == "weights" && parameter.role == "gamma") ||

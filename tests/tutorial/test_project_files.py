@@ -53,8 +53,8 @@ class ProjectFiles(unittest.TestCase):
     def test_missing_libraries_are_all_named_at_once(self):
         with tempfile.TemporaryDirectory() as folder:
             without = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("fmt", "yaml-cpp", "JPEG")]
-            process = subprocess.run(["cmake", "-S", ROOT, "-B", folder, "-DDTNN_CUDA=OFF", *without], text=True,
-                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            command = ["cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, "-DDTNN_CUDA=OFF", *without]
+            process = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.assertNotEqual(process.returncode, 0)
         for line in ("These libraries are not found: fmt, yaml-cpp, libjpeg\n",
                      "  apt-get install libfmt-dev libyaml-cpp-dev libjpeg-dev\n",

@@ -128,7 +128,7 @@ void check_paths(const FieldValues& fields, const DatasetSpec& spec, std::string
         if (path.empty())
             refuse(Code::out_of_range, field,
                    fmt::format("`{}` of dataset is empty; it must name {}", field, what), "");
-        else if (path[0] == '~' || path.starts_with("$"))
+        else if (path[0] == '~' || (path[0] == '$' && !path.starts_with("${")))
             refuse(Code::out_of_range, field,
                    fmt::format("`{}` of dataset begins with `{}`, which shells replace, and specs "
                                "do not",

@@ -15,7 +15,8 @@ namespace {
 void wrong_scale(const LintSubject& subject, LintVoice& voice) {
     const std::vector<plan::Component>& transforms = subject.dataset().transforms;
     for (std::size_t i = 0; i < transforms.size(); ++i) {
-        if (transforms[i].type != "normalize") continue;
+        const ComponentInfo* info = compiler::transforms().find(transforms[i].type);
+        if (!info || !info->centres) continue;
         for (const char* field : {"mean", "deviation"}) {
             const auto* given = value_of<std::vector<double>>(transforms[i].attributes, field);
             if (!given || std::none_of(given->begin(), given->end(),
@@ -24,9 +25,9 @@ void wrong_scale(const LintSubject& subject, LintVoice& voice) {
             std::vector<std::string> shares;
             for (const double number : *given)
                 shares.push_back(fmt::format("{:.4g}", number / 255));
-            voice.say(subject.of_dataset(fmt::format("transforms[{}].normalize.{}", i, field)),
-                      fmt::format("`{}` of normalize is [{:g}], but pixels are between 0 and 1",
-                                  field, fmt::join(*given, ", ")),
+            voice.say(subject.of_dataset(fmt::format("transforms[{}].{}.{}", i, info->name, field)),
+                      fmt::format("`{}` of {} is [{:g}], but pixels are between 0 and 1", field,
+                                  info->name, fmt::join(*given, ", ")),
                       fmt::format("of numbers from 0 to 255, write `{}: [{}]`", field,
                                   fmt::join(shares, ", ")));
         }
