@@ -13,6 +13,14 @@ constexpr DatasetType kTypes[] = {
 #undef DATASET_TYPE
 };
 
+/// Whether the field of the dataset's type says this; one that is not there says it.
+bool says(const Dataset& dataset, const char* field, std::string_view word) {
+    const auto found = dataset.attributes.find(field);
+    if (found == dataset.attributes.end()) return true;
+    const auto* text = std::get_if<std::string>(&found->second);
+    return text != nullptr && *text == word;
+}
+
 }  // namespace
 
 std::span<const DatasetType> dataset_types() {
@@ -31,6 +39,15 @@ bool holds_arrays(const Dataset& dataset) {
     if (type == nullptr || !type->arrays || path == dataset.attributes.end()) return false;
     const auto* text = std::get_if<std::string>(&path->second);
     return text != nullptr && text->ends_with(".npz");
+}
+
+bool encodes_columns(const Dataset& dataset) {
+    return !dataset.columns.empty() || !dataset.category_names.empty() ||
+           dataset.attributes.contains("category_columns") || !says(dataset, "missing", "refuse");
+}
+
+bool scales_targets(const Dataset& dataset) {
+    return dataset.target().kind == LabelKind::values && !says(dataset, "target_scaling", "none");
 }
 
 }  // namespace dtnn::plan

@@ -39,4 +39,12 @@ const DatasetType* find_dataset_type(std::string_view name);
 /// not images. False without a path.
 bool holds_arrays(const Dataset& dataset);
 
+/// Whether some columns of its tables are categories or have holes filled in, so that a plan says
+/// what becomes of each (Dataset::columns).
+bool encodes_columns(const Dataset& dataset);
+
+/// Whether the loss is of targets that are brought to a mean of 0 and a deviation of 1
+/// (Feature::mean).
+bool scales_targets(const Dataset& dataset);
+
 }  // namespace dtnn::plan

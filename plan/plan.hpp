@@ -15,12 +15,13 @@
 
 #include "base/tensor/attributes.hpp"
 #include "base/tensor/tensor_type.hpp"
+#include "plan/dataset.hpp"
 #include "plan/enums.hpp"
 #include "plan/forecast/kernel_class.hpp"
 
 namespace dtnn::plan {
 
-inline constexpr int kVersion = 13;
+inline constexpr int kVersion = 14;
 inline constexpr std::int64_t kAlignment = 64;
 
 /// Where something was written: a spec file (as the user named it), line and column from one.
@@ -231,84 +232,6 @@ struct ResolvedValue {
     /// (diff/layer_meanings.hpp); what nothing is said of is taken to change the mathematics.
     Meaning meaning = Meaning::mathematics;
     std::string reason = {};
-};
-
-/// One of a closed set (a loss, a metric, a schedule, a transform ...) with all its fields,
-/// defaults filled in.
-struct Component {
-    std::string type;
-    Attributes attributes;
-    bool operator==(const Component&) const = default;
-};
-
-/// An array of each sample: of what the network reads, or of what it is to give.
-struct Feature {
-    std::string name;  ///< the model's for it, and that of the arrays in files; empty: the only one
-    DType dtype = DType::f32;
-    /// Of one sample, as the network sees it. Of images channels, height, width, after the
-    /// transforms; of targets the places that have a label each: none for one a sample, [height,
-    /// width] for one a pixel, [steps] for one a step.
-    Dims dims;
-    Axes axes;  ///< what its axes are; nobody else says whether it is an image
-    /// As the source gives it, before transforms; a zero extent is one that differs from sample to
-    /// sample. Of inputs.
-    Dims stored_dims;
-    LabelKind kind = LabelKind::values;
-    /// Of classes: how many there are. Of a target of numbers: how many each place has.
-    std::int64_t classes = 0;
-    /// The classes' names, or those of the numbers: as many, or none, which are not known. Files
-    /// that have names must have these.
-    std::vector<std::string> names;
-    bool operator==(const Feature&) const = default;
-};
-
-/// An input that is an image.
-inline Feature an_image() {
-    Feature input;
-    input.axes = image_axes();
-    return input;
-}
-
-/// Gives the target a label for each place of the input: for each of its extents but its features'.
-void label_places(const Feature& input, Feature& target);
-
-/// A target of one class a sample.
-inline Feature a_class() {
-    Feature target;
-    target.kind = LabelKind::classes;
-    return target;
-}
-
-/// What the runtime must read. Fields beyond these are the dataset type's own, in `attributes`.
-struct Dataset {
-    std::string name;
-    std::string type;  ///< digits, mnist, cifar10, synthetic ...
-    /// What the network reads of a sample, at least one. The first may be an image, which
-    /// transforms and augmentations change (has_image).
-    std::vector<Feature> inputs = {an_image()};
-    /// What it is to give for a sample: one.
-    std::vector<Feature> targets = {a_class()};
-    const Feature& input() const { return inputs.front(); }
-    Feature& input() { return inputs.front(); }
-    const Feature& target() const { return targets.front(); }
-    Feature& target() { return targets.front(); }
-    /// The label columns of tables by their names, in place of their numbers; empty: by numbers.
-    std::vector<std::string> label_names;
-    /// Likewise, those that are neither labels nor features.
-    std::vector<std::string> ignored_names;
-    /// Samples that an epoch sees: after the validation split, then under- or over-sampled.
-    std::int64_t train_samples = 0;
-    std::int64_t validation_samples = 0;
-    std::int64_t test_samples = 0;
-    /// Training samples that the source has, validation included.
-    std::int64_t source_train_samples = 0;
-    /// The test split is the validation too: validation_samples = test_samples.
-    bool test_as_validation = false;
-    /// The validation samples are files of their own: the last of the source's training samples.
-    bool validation_files = false;
-    std::vector<Component> transforms;     ///< of every sample, in order
-    std::vector<Component> augmentations;  ///< of training samples, in order, after the transforms
-    Attributes attributes;
 };
 
 /// What is measured besides the loss. The runtime reads a program's output once a batch and joins

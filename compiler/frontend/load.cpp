@@ -11,6 +11,7 @@
 #include "compiler/frontend/compose/spec_files.hpp"
 #include "compiler/frontend/expand/blocks.hpp"
 #include "compiler/frontend/lint/lint.hpp"
+#include "compiler/frontend/read/fitting.hpp"
 #include "compiler/frontend/read/resolved.hpp"
 #include "compiler/frontend/read/scalars.hpp"
 #include "compiler/frontend/read/validation.hpp"
@@ -154,20 +155,6 @@ void settle_target(JobSpec& job) {
     dataset.target().classes /= element_count(dataset.target().dims);
 }
 
-/// A dataset that does not say its shape has that of the model's first input.
-void fit_shape(const ModelSpec& model, SourceNode& tree) {
-    const SourceEntry* type = tree.find("type");
-    const ComponentInfo* info = type ? dataset_types().find(type->value.text) : nullptr;
-    if (tree.find("shape") || !info || !find_field(*info->fields, "shape")) return;
-    SourceNode shape;
-    shape.kind = SourceNode::Kind::list;
-    for (const std::int64_t extent : model.input().shape)
-        shape.items.push_back(make_scalar(fmt::format("{}", extent)));
-    // After a diagnostic an image may lack extents.
-    if (model.input().is_image()) shape.items.resize(3, make_scalar("1"));
-    tree.entries.push_back({"shape", Span{}, std::move(shape)});
-}
-
 /// Whether the model reads what datasets give of themselves: one array of real numbers.
 bool reads_plainly(const ModelSpec& model) {
     return model.input().name.empty() && model.input().is_image();
@@ -207,36 +194,6 @@ void check_inputs(const JobSpec& job, Diagnostics& diagnostics) {
     if (dataset.target().kind == plan::LabelKind::input && job.model.input().integers())
         refuse("target", "samples are their own labels where the first input is of real numbers",
                "make such an input the first of `inputs`");
-}
-
-/// Makes the dataset of a model alone fit it: samples of its input's shape, a class for every
-/// prediction, and one for each pixel where the model gives an image of predictions.
-void fit_dataset(JobSpec& job, SourceNode& tree, bool model_sound) {
-    const auto set = [&](const char* key, SourceNode value) {
-        if (!tree.find(key)) tree.entries.push_back({key, Span{}, std::move(value)});
-    };
-    const SourceEntry* type = tree.find("type");
-    if (type && !(type->value.is_scalar() && type->value.text == "synthetic")) return;
-    set("type", make_scalar("synthetic"));
-    fit_shape(job.model, tree);
-    std::int64_t classes = 10;
-    if (model_sound && !job.model.layers.empty()) {
-        const LayerSpec& last = job.model.layers.back();
-        const InputSpec& input = job.model.input();
-        plan::Feature read, given, places, cells;
-        read.dims = input.shape, read.axes = input.axes;
-        given.dims = last.shape, given.axes = last.axes;
-        plan::label_places(read, places);
-        plan::label_places(given, cells);
-        const std::int64_t features = element_count(given.dims) / element_count(cells.dims);
-        const bool rows = last.axes == Axes{AxisKind::feature};
-        const bool labelled =
-            given.axes == read.axes && cells.dims == places.dims && element_count(places.dims) > 1;
-        if ((rows || labelled) && features >= 2) classes = features;
-        if (labelled && features >= 2)
-            set("labels", make_scalar(input.is_image() ? "pixel" : "step"));
-    }
-    set("classes", make_scalar(fmt::format("{}", classes)));
 }
 
 /// What people look for in the job itself though it belongs to a part of it: where that is, as
@@ -320,7 +277,17 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
         return nullptr;
     };
     bool model_sound = false;
-    if (SourceEntry* entry = part("model")) {
+    SourceEntry* const model_entry = part("model");
+    SourceEntry* const given_dataset = tree.find("dataset");
+    const bool dataset_first = !model_alone && model_entry && given_dataset &&
+                               given_dataset->value.is_map() && leaves_input(model_entry->value);
+    if (dataset_first) {
+        job.dataset = read_dataset(given_dataset->value, job.name, options.find_data, diagnostics);
+        // Every layer's shape would be a mistake that follows.
+        if (diagnostics.has_errors()) return job;
+        fit_model(job.dataset, model_entry->value);
+    }
+    if (SourceEntry* entry = model_entry) {
         const int errors = diagnostics.error_count();
         job.model = read_model(entry->value, job.name, diagnostics);
         model_sound = diagnostics.error_count() == errors;
@@ -333,7 +300,7 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
         SourceEntry* dataset = tree.find("dataset");
         if (dataset->value.is_map()) fit_dataset(job, dataset->value, model_sound);
     }
-    SourceEntry* dataset = part("dataset");
+    SourceEntry* dataset = dataset_first ? nullptr : part("dataset");
     if (dataset) {
         if (dataset->value.span.place.file.empty()) dataset->value.span = job.model.span;
         const bool plain = reads_plainly(job.model);

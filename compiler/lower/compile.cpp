@@ -107,6 +107,8 @@ LoweredProgram lower(const CompileRequest& request, const plan::Parallel& parall
         return wanted_block(graph, node, request.target, request.kernels);
     };
     context.label_kind = request.dataset.target().kind;
+    context.target_mean = request.dataset.target().mean;
+    context.target_deviation = request.dataset.target().deviation;
     context.ignores_labels = plan::ignored_value(request.dataset).has_value();
     context.live_bytes = live_bytes;
     context.flops_per_byte = flops_per_byte(request.machine);

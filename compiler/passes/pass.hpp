@@ -31,6 +31,8 @@ struct PassContext {
     plan::LabelKind label_kind = plan::LabelKind::classes;  ///< of the dataset
     bool ignores_labels = false;  ///< some pixels do not count: their label is -1
     bool soft_labels = false;     ///< labels have become shares of the classes (mixup): "targets"
+    /// Of targets that the loss takes scaled: of each number; else none (plan::Feature).
+    std::vector<double> target_mean, target_deviation;
     /// The program that the graph is specialised for: train, evaluate or predict.
     plan::ProgramKind program = plan::ProgramKind::train;
     /// A training program adds a batch's gradients up for the update of a later one.

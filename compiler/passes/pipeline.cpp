@@ -19,6 +19,8 @@ constexpr std::string_view kOrder[] = {
     // The loss is part of the graph from the start, so that it is rewritten and differentiated like
     // everything else.
     "attach_loss",
+    // What it does to predictions that metrics read, for those that are given.
+    "restore_targets",
     // One form per computation while operators still mean what users wrote: the parameters' shapes
     // that it decides are then the same in all programs.
     "canonicalize",

@@ -39,7 +39,7 @@
 ///     label_weights                  sum of w[label]: f64
 ///     label_share                    batch_weight times the mean of w[label]
 ///     one_hot                        dst[n, c] = c == label
-///     scale_classes                  dst[n, c] = src[n, c] * class_weights[c]
+///     scale_classes                  dst[n, c] = src[n, c] * class_weights[c] + offsets[c]
 ///
 /// The label of a row of targets is its first largest. A label outside [0, C) belongs to no class:
 /// its row adds nothing to a loss or a gradient, is never right, and is -1 in class_pairs. diff may
@@ -184,6 +184,12 @@ template <class T>
 struct ScaleClassesArguments : LabelledRows<T> {
     using LabelledRows<T>::LabelledRows;
     std::vector<double> class_weights = this->o.problem.reals("class_weights");
+    /// Zeros where none are given.
+    std::vector<double> offsets = [this] {
+        std::vector<double> given = this->o.problem.reals("offsets");
+        given.resize(class_weights.size());
+        return given;
+    }();
     T* dst = this->o.result("dst");
 };
 

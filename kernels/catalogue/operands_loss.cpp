@@ -144,7 +144,12 @@ void one_hot(Rule& rule) {
 void scale_classes(Rule& rule) {
     if (!matrix_of_rows(rule, rule.first_source())) return;
     rule.alike(rule.first_result(), rule.first_source());
-    if (!rule.broken()) weights(rule, classes_in(rule, rule.first_source()), true);
+    if (rule.broken()) return;
+    const std::int64_t classes = classes_in(rule, rule.first_source());
+    weights(rule, classes, true);
+    if (rule.broken()) return;
+    const auto offsets = std::int64_t(rule.problem().reals("offsets").size());
+    rule.require(offsets == 0 || offsets == classes, "it has no offset for each class");
 }
 
 }  // namespace dtnn::kernels::operands

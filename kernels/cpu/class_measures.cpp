@@ -73,10 +73,12 @@ DTNN_KERNEL(one_hot_rows, OneHotArguments) {
 
 DTNN_KERNEL(scale_classes_rows, ScaleClassesArguments) {
     const double* const weights = a.class_weights.data();
+    const double* const offsets = a.offsets.data();
     team.for_pieces(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
         for (std::int64_t n = begin; n < end; ++n)
             for (std::int64_t c = 0; c < a.classes; ++c)
-                a.dst[n * a.classes + c] = T(double(a.src[n * a.classes + c]) * weights[c]);
+                a.dst[n * a.classes + c] =
+                    T(double(a.src[n * a.classes + c]) * weights[c] + offsets[c]);
     });
 }
 

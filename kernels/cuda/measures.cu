@@ -123,9 +123,10 @@ DTNN_CUDA_KERNEL(scale_classes_each, ScaleClassesArguments) {
     const T* const src = a.src;
     T* const dst = a.dst;
     const double* const weights = launch.constant(a.class_weights);
+    const double* const offsets = launch.constant(a.offsets);
     const std::int64_t classes = a.classes;
     launch.each(a.samples * classes, [=] DTNN_DEVICE(std::int64_t i) {
-        dst[i] = T(double(src[i]) * weights[i % classes]);
+        dst[i] = T(double(src[i]) * weights[i % classes] + offsets[i % classes]);
     });
 }
 

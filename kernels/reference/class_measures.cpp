@@ -67,7 +67,8 @@ DTNN_REFERENCE(scale_classes, ScaleClassesArguments) {
     for (std::int64_t n = 0; n < a.samples; ++n)
         for (std::int64_t c = 0; c < a.classes; ++c)
             a.dst[n * a.classes + c] =
-                T(double(a.src[n * a.classes + c]) * a.class_weights[std::size_t(c)]);
+                T(double(a.src[n * a.classes + c]) * a.class_weights[std::size_t(c)] +
+                  a.offsets[std::size_t(c)]);
 }
 
 }  // namespace dtnn::kernels::reference

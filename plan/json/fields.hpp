@@ -48,11 +48,20 @@ void visit_fields(auto& v, is_record<Feature> auto& r) {
     v("name", r.name), v("dtype", r.dtype), v("dims", r.dims), v("axes", r.axes);
     v("stored_dims", r.stored_dims), v("kind", r.kind), v("classes", r.classes),
         v("names", r.names);
+    v("mean", r.mean), v("deviation", r.deviation);
+}
+
+void visit_fields(auto& v, is_record<FeatureColumn> auto& r) {
+    v("name", r.name), v("place", r.place), v("category", r.category), v("values", r.values);
+    v("one_hot", r.one_hot), v("filled", r.filled), v("fill", r.fill);
+    v("indicator", r.indicator);
 }
 
 void visit_fields(auto& v, is_record<Dataset> auto& r) {
     v("name", r.name), v("type", r.type), v("inputs", r.inputs), v("targets", r.targets);
-    v("label_names", r.label_names), v("ignored_names", r.ignored_names);
+    for (const DatasetTexts& one : kDatasetTexts)
+        v(one.name, r.*one.member);
+    v("columns", r.columns);
     v("train_samples", r.train_samples), v("validation_samples", r.validation_samples);
     v("test_samples", r.test_samples), v("source_train_samples", r.source_train_samples);
     v("test_as_validation", r.test_as_validation), v("validation_files", r.validation_files);

@@ -47,7 +47,7 @@ std::int64_t label_bytes(const Dataset& dataset) {
 std::int64_t most_of_table(const Dataset& dataset, std::int64_t samples, DType numbers) {
     const std::int64_t sample = saturating_sum(
         {saturating_product({elements_of(dataset), size_of(numbers)}), label_bytes(dataset)});
-    return saturating_sum({saturating_product({samples, sample}),
+    return saturating_sum({saturating_product({samples, sample}), encoding_bytes(dataset.columns),
                            saturating_product({dataset.target().classes, kClassName})});
 }
 
@@ -71,6 +71,22 @@ std::int64_t most_of_images(const Dataset& dataset, std::int64_t samples) {
 }
 
 }  // namespace
+
+std::int64_t kept_text_bytes(std::string_view text) {
+    constexpr std::int64_t kNode = 96;  // of a map, with the string itself
+    return std::int64_t(text.size()) + kNode;
+}
+
+std::int64_t encoding_bytes(const std::vector<FeatureColumn>& columns) {
+    constexpr std::int64_t kCopies = 2;  // the columns' own, and what finds them
+    std::int64_t bytes = 0;
+    for (const FeatureColumn& column : columns) {
+        bytes += std::int64_t(sizeof(FeatureColumn)) + kCopies * kept_text_bytes(column.name);
+        for (const std::string& value : column.values)
+            bytes += kCopies * kept_text_bytes(value);
+    }
+    return bytes;
+}
 
 bool resident_is_exact(const Dataset& dataset) {
     return !dataset.attributes.contains("cache");

@@ -3,6 +3,8 @@
 /// booked enough, both by this formula.
 
 #include <cstdint>
+#include <string_view>
+#include <vector>
 
 #include "plan/plan.hpp"
 
@@ -12,6 +14,10 @@ namespace dtnn::plan {
 /// those of the user's own files at most what so many samples of such a shape may take, computed in
 /// `numbers`, and never more than `cache`, which files of validation have once more.
 std::int64_t resident_bytes(const Dataset& dataset, DType numbers);
+
+/// The part of it that is what a table's columns become, and the parts of that.
+std::int64_t encoding_bytes(const std::vector<FeatureColumn>& columns);
+std::int64_t kept_text_bytes(std::string_view text);
 
 /// Whether that is just what it takes, not a limit.
 bool resident_is_exact(const Dataset& dataset);

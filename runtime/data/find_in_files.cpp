@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
+#include <numeric>
 #include <optional>
 #include <string_view>
 
 #include "base/utf8.hpp"
+#include "plan/dataset_types.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/regular_file.hpp"
 #include "runtime/base/run_error.hpp"
@@ -231,7 +234,7 @@ bool has_masks(const std::string& path) {
     return false;
 }
 
-RecognisedData recognise_folder(const std::string& path) {
+RecognisedData recognise_folder(const std::string& path, const KnownColumns& known) {
     const auto has = [&](const char* name) { return is_there(path + "/" + name); };
     if (has("train-images-idx3-ubyte") || has("train-images-idx3-ubyte.gz"))
         return recognise_mnist(path);
@@ -242,7 +245,7 @@ RecognisedData recognise_folder(const std::string& path) {
     if (has("ILSVRC2012_img_train.tar") || ArraySource::has_shards(path))
         return {"imagenet", {{"path", path}}, true, {}};
     if (has_masks(path)) return recognise_masks(path);
-    if (has("train.csv")) return recognise_table(path + "/train.csv");
+    if (has("train.csv")) return recognise_table(path + "/train.csv", known);
     if (has_class_folders(path)) return recognise_images(path);
     const std::vector<std::string> names = visible_names_in(path);
     if (std::any_of(names.begin(), names.end(),
@@ -253,12 +256,36 @@ RecognisedData recognise_folder(const std::string& path) {
     std::vector<std::string> files;
     std::copy_if(names.begin(), names.end(), std::back_inserter(files),
                  [](const auto& name) { return is_called_table(name) || name.ends_with(".npz"); });
-    if (files.size() == 1) return recognise_data(path + "/" + files.front());
+    if (files.size() == 1) return recognise_data(path + "/" + files.front(), known);
     throw bad_file(
         path, "it holds no data of a known form",
         "known are train/CLASS/IMAGE and test/CLASS/IMAGE, CLASS/IMAGE, the files of "
         "MNIST, CIFAR, ImageNet and NIH's chest X-rays, train.csv; or name a file: .csv, "
         ".tsv, .npz, .tar, .tar.gz, .zip");
+}
+
+/// The mean and the deviation of each number of the training samples' targets, where these are not
+/// said: West's updates, which large numbers do not harm.
+void find_target_scale(const SampleSource& source, std::int64_t samples, plan::Feature& target) {
+    std::vector<double> mean, squares;
+    SampleArray row;
+    for (std::int64_t i = 0; i < samples; ++i) {
+        source.load_target(Split::train, i, row);
+        mean.resize(row.doubles.size());
+        squares.resize(row.doubles.size());
+        for (std::size_t k = 0; k < row.doubles.size(); ++k) {
+            const double apart = row.doubles[k] - mean[k];
+            mean[k] += apart / double(i + 1);
+            squares[k] += apart * (row.doubles[k] - mean[k]);
+        }
+    }
+    if (target.mean.empty()) target.mean = mean;
+    if (!target.deviation.empty()) return;
+    for (const double one : squares) {
+        // Targets that are all the same are moved and not divided.
+        const double deviation = std::sqrt(one / double(std::max<std::int64_t>(1, samples)));
+        target.deviation.push_back(deviation > 0 ? deviation : 1);
+    }
 }
 
 }  // namespace
@@ -274,6 +301,13 @@ void find_in_files(plan::Dataset& dataset) {
     fill(dataset.target().classes, 0, source->found_classes());
     fill(dataset.target().names, std::vector<std::string>(), source->class_names());
     if (dataset.input().stored_dims.empty()) dataset.input().stored_dims = source->found_shape();
+    const std::int64_t trained = source->size(Split::train) - source->validation_size();
+    if (plan::encodes_columns(dataset) && dataset.columns.empty()) {
+        std::vector<std::int64_t> samples(std::size_t(std::max<std::int64_t>(0, trained)));
+        std::iota(samples.begin(), samples.end(), 0);
+        dataset.columns = source->found_columns(samples);
+    }
+    if (plan::scales_targets(dataset)) find_target_scale(*source, trained, dataset.target());
     const auto path = dataset.attributes.find("path");
     const auto* text =
         path == dataset.attributes.end() ? nullptr : std::get_if<std::string>(&path->second);
@@ -286,11 +320,11 @@ void find_in_files(plan::Dataset& dataset) {
                    "there must be some of both");
 }
 
-RecognisedData recognise_data(const std::string& path) {
-    if (is_folder(path)) return recognise_folder(path);
+RecognisedData recognise_data(const std::string& path, const KnownColumns& known) {
+    if (is_folder(path)) return recognise_folder(path, known);
     if (!is_there(path))
         throw RunError(Exit::failed, fmt::format("{} is not there", path), "check the path");
-    if (is_called_table(path)) return recognise_table(path);
+    if (is_called_table(path)) return recognise_table(path, known);
     if (path.ends_with(".npz")) return recognise_arrays(path);
     return recognise_archive(path);
 }

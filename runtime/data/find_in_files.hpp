@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plan/plan.hpp"
+#include "runtime/data/sources/table_columns.hpp"
 
 namespace dtnn::runtime {
 
@@ -20,10 +21,20 @@ struct RecognisedData {
     std::vector<std::pair<std::string, AttributeValue>> fields;
     bool images = false;                    ///< JPEG and PNG, which may have several sizes
     std::vector<std::string> remarks = {};  ///< what was guessed, for people
+    /// Fields that are lists of texts.
+    std::vector<std::pair<std::string, std::vector<std::string>>> texts = {};
+};
+
+/// What the user says of a table's columns.
+struct KnownColumns {
+    ColumnWish labels;
+    ColumnWish others;       ///< left out, or categories
+    std::string label_kind;  ///< empty: not said
+    bool missing = false;    ///< what becomes of holes is said
 };
 
 /// Knows the forms of every type of dataset that reads files. RunError for what is none of them,
 /// which lists them.
-RecognisedData recognise_data(const std::string& path);
+RecognisedData recognise_data(const std::string& path, const KnownColumns& known = {});
 
 }  // namespace dtnn::runtime

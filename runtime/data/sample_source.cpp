@@ -12,6 +12,12 @@ void SampleArray::set_image(const std::array<std::int64_t, 3>& extents, const st
         floats[i] = float(bytes[i]) / 255.0f;
 }
 
+void SampleSource::load_target(Split split, std::int64_t index, SampleArray& target) const {
+    Sample sample;
+    load(split, index, sample);
+    target = std::move(sample.target());
+}
+
 std::string SampleSource::name_of(Split split, std::int64_t index) const {
     return fmt::format("{} sample {}", dtnn::name_of(split), index);
 }

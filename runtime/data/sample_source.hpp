@@ -115,6 +115,14 @@ class SampleSource {
     /// values a sample has; and the shape of a sample, zeros for extents that differ.
     virtual std::int64_t found_classes() const { return std::int64_t(class_names().size()); }
     virtual Dims found_shape() const { return {}; }
+    /// Of tables, what becomes of their columns where some are categories or have holes filled in:
+    /// by these samples of the train split, for what follows from numbers.
+    virtual std::vector<plan::FeatureColumn> found_columns(
+        std::span<const std::int64_t> /*samples*/) const {
+        return {};
+    }
+    /// The target of a sample alone, from a source that was opened by Counts::any, too.
+    virtual void load_target(Split split, std::int64_t index, SampleArray& target) const;
     /// Height times width of the largest image whose header was looked at; 0: no images.
     virtual std::int64_t found_pixels() const { return 0; }
 

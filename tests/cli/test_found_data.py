@@ -4,6 +4,7 @@
 import json
 import os
 import random
+import re
 import struct
 import sys
 import unittest
@@ -314,6 +315,78 @@ class FoundData(CommandTest):
         write_npz(self.path("x.npz"), {"x": Array("<f4", (2, 2), [0.5, 0.5, 0.5, 2.5])})
         self.assertLessEqual(self.names_of("run/plan.json", "x.npz"), {"low", "high"})
 
+    def mixed(self, count=240):
+        """Who comes back, by a text, a number with holes, a date and a name."""
+        draw = random.Random(5)
+        lines = []
+        for i in range(count):
+            colour, age = draw.choice(["red", "green", "blue"]), draw.uniform(10, 60)
+            back = colour == "red" or age > 45
+            lines.append(f"{i + 1},{int(back)},{colour},{'' if draw.random() < 0.1 else f'{age:.0f}'},2024-01-"
+                         f"{draw.randrange(1, 29):02},N{i}\n")
+        self.write("mixed.csv", "CustomerId,back,colour,age,seen,name\n" + "".join(lines))
+
+    def test_texts_and_holes_of_a_table_are_learnt(self):
+        self.mixed()
+        spec = self.wrote("mixed.csv", "--set", "dataset.label_names=[back]")
+        for line in ("ignored_names: [CustomerId, seen, name]", "category_names: [colour]", "missing: median",
+                     "missing_indicator: true", "label_names: [back]", "shape: [5, 1, 1]",
+                     "  - {name: colour, values: [blue, green, red]}"):
+            self.assertIn(line + "\n", spec)
+        self.assertRegex(spec, r"(?m)^  - \{name: age, fill: 3\d(\.5)?, indicator: true\}$")
+        # A model without an input reads what the dataset gives.
+        job = JOB.replace("  input: {shape: %s}\n", "")
+        layers = '[flatten, dense: {units: 16}, relu, dense: {units: "${classes}"}, softmax]'
+        self.write("job.yaml", job % (layers, "own", 30, ACCURACY))
+        plan = self.compile(spec="job.yaml")
+        self.expect(self.dtnn_run(plan, "--output", "run", "--progress", "none"), 0)
+        said = self.expect(self.dtnn_run("evaluate", plan, "--weights", "run/weights.safetensors", "--format", "json"), 0)
+        self.assertGreater(json.loads(said.stdout)["test"]["categorical_accuracy"], 0.85)
+        # The short form of the spec is found to say the same, and what a run has resolved needs no data.
+        short = "\n".join(line for line in spec.split("columns:")[0].splitlines()
+                          if not re.match("shape|classes|train_samples|test_samples", line))
+        self.write("short.yaml", short + "\ntransforms:" + spec.split("transforms:")[1])
+        self.write("other.yaml", job % (layers, "short", 30, ACCURACY))
+        self.assertEqual(json.loads(self.read(self.compile(spec="other.yaml", plan="other.json")))["dataset"]["columns"],
+                         json.loads(self.read(plan))["dataset"]["columns"])
+        os.rename(self.path("mixed.csv"), self.path("away.csv"))
+        self.expect(self.dtnnc("check", "run/resolved.yaml"), 0)
+        self.expect(self.dtnnc("check", "other.yaml"), 3, "no `shape`", "no `columns`")
+        self.write("new.csv", "age,colour\n,red\n50,green\n20,blue\n")
+        csv = self.expect(self.dtnn_run("predict", plan, "--weights", "run/weights.safetensors", "--input", "new.csv"), 0)
+        self.assertEqual([line.split(",")[2] for line in csv.stdout.splitlines()[1:]], ["1", "1", "0"])
+        self.write("new.csv", "age,colour\n,pink\n")
+        self.expect(self.dtnn_run("predict", plan, "--weights", "run/weights.safetensors", "--input", "new.csv"), 1,
+                    "new.csv:2: column 2 (`colour`) is `pink`, which no training sample has", "`blue`, `green`, `red`")
+
+    def test_scaled_targets_are_predicted_and_measured_in_their_own_units(self):
+        draw = random.Random(6)
+        rows = [(draw.uniform(1, 9), draw.uniform(1, 9)) for _ in range(120)]
+        self.write("prices.csv", "a,b,first,second\n" + "".join(
+            f"{a:.4f},{b:.4f},{100000 * a - 3000 * b + 500000:.1f},{a - b:.4f}\n" for a, b in rows))
+        spec = self.wrote("prices.csv", "--set", "dataset.label_names=[first, second]")
+        for pattern in ("label_kind: values", "target_scaling: standard", r"target_mean: \[9\d{5}\.", "classes: 2"):
+            self.assertRegex(spec, rf"(?m)^{pattern}")
+        layers = '[flatten, dense: {units: 16}, relu, dense: {units: "${classes}"}]'
+        rest = "loss: mean_squared_error, metrics: [mean_absolute_error]"
+        self.write("job.yaml", JOB.replace("  input: {shape: %s}\n", "") % (layers, "own", 60, rest))
+        plan = self.compile(spec="job.yaml")
+        self.expect(self.dtnn_run(plan, "--output", "run", "--progress", "none"), 0)
+        weights = ("--weights", "run/weights.safetensors")
+        said = json.loads(self.expect(self.dtnn_run("evaluate", plan, *weights, "--format", "json"), 0).stdout)["test"]
+        self.expect(self.dtnn_run("predict", plan, *weights, "--input", "test", "-o", "test.csv"), 0)
+        lines = [line.rsplit(",", 4)[1:] for line in self.read("test.csv").splitlines()]
+        self.assertEqual(lines[0], ["target_0", "target_1", "value_0", "value_1"])
+        apart = [float(value) - float(target) for line in lines[1:]
+                 for target, value in zip(line[:2], line[2:])]
+        self.assertAlmostEqual(said["mean_absolute_error"] / (sum(map(abs, apart)) / len(apart)), 1, 4)
+        self.assertLess(max(map(abs, apart)), 100000)
+        # The loss is the mean square of the scaled ones.
+        dataset = json.loads(self.read(plan))["dataset"]["targets"][0]
+        scaled = [(x / dataset["deviation"][i % 2]) ** 2 for i, x in enumerate(apart)]
+        self.assertAlmostEqual(said["loss"] / (sum(scaled) / len(scaled)), 1, 4)
+        self.assertLess(said["loss"], 0.1)
+
     def test_columns_of_given_tables_go_by_name(self):
         draw = random.Random(4)
         lines = []
@@ -322,7 +395,7 @@ class FoundData(CommandTest):
             lines.append(f"{i},{a:.4f},{b:.4f},{'more' if a > b else 'less'}\n")
         self.write("table.csv", "id,a,b,kind\n" + "".join(lines))
         spec = self.wrote("table.csv")
-        self.assertIn("ignored_columns: [1]", spec)
+        self.assertIn("ignored_names: [id]", spec)
         self.assertIn("shape: [2, 1, 1]", spec)
         self.learn("own.yaml", layers="[flatten, dense: {units: 2}, softmax]", shape="[2, 1, 1]", epochs=40)
 
@@ -537,7 +610,7 @@ class FoundData(CommandTest):
                                   "wide.csv"), 1, "wide.csv:1: no column is called `length`", "it has a, b, c, d")
         self.write("hole.csv", "length,width\n1,2\n3,\n")
         self.expect(self.dtnn_run("predict", "plan.json", "--weights", "run/weights.safetensors", "--input",
-                                  "hole.csv"), 1, "hole.csv:3", "column 2 is empty")
+                                  "hole.csv"), 1, "hole.csv:3", "column 2 (`width`) is empty")
         self.expect(self.dtnn_run("predict", "plan.json", "--weights", "run/weights.safetensors", "--input",
                                   "bare.csv", "-o", "p.npz"), 0)
         self.assertEqual(read_npz(self.path("p.npz"))["class_names"].data, ["a", "b", "c"])

@@ -64,6 +64,12 @@ Dims list_field(const RecognisedData& data, const std::string& name) {
     return {};
 }
 
+std::vector<std::string> names_field(const RecognisedData& data, const std::string& name) {
+    for (const auto& [key, value] : data.texts)
+        if (key == name) return value;
+    return {};
+}
+
 }  // namespace
 
 TEST_CASE("what a dataset does not say is found in its files") {
@@ -352,11 +358,12 @@ TEST_CASE("how a table is written is told by its first lines") {
     // The only column of texts that come again is the label, wherever it stands.
     const RecognisedData first =
         recognised("a.csv", "kind,a,b\nx,1,2.5\ny,2,3.5\nx,3,4.5\ny,4,5.5\n");
-    CHECK(list_field(first, "label_columns") == Dims{1});
+    CHECK(names_field(first, "label_names") == std::vector<std::string>{"kind"});
     CHECK(field(first, "label_kind") == "");
     const RecognisedData days =
         recognised("a.csv", "day,a,b\nmo,1,2.5\ntu,2,3.5\nwe,3,4.5\nth,4,5.5\n");
-    CHECK(list_field(days, "label_columns").empty());
+    CHECK(names_field(days, "label_names").empty());
+    CHECK(names_field(days, "ignored_names") == std::vector<std::string>{"day"});
     const RecognisedData pandas = recognised("a.csv", ",a,b\n0,1.5,x\n1,2.5,y\n2,3.5,x\n3,1.5,y\n");
     CHECK(list_field(pandas, "ignored_columns") == Dims{1});
     CHECK(pandas.remarks.back().find("which has no name, counts the lines") != std::string::npos);
@@ -367,6 +374,20 @@ TEST_CASE("how a table is written is told by its first lines") {
     const RecognisedData commas = recognised("a.csv", "a;b;c\n1,5;2;x\n2,25;3;y\n1;2,5;x\n3;4;y\n");
     CHECK(field(commas, "separator") == "semicolon");
     CHECK(field(commas, "decimal") == "comma");
+    const RecognisedData mixed = recognised(
+        "a.csv",
+        "rowId,sold,port,note,empty,age,kind\n1,2024-01-02,S,ab,,20,x\n2,2024-02-03,,cd,,,y\n"
+        "3,,C,ef,,30,x\n4,2024-03-04,S,gh,,40,y\n5,2024-04-05,C,ij,,50,x\n");
+    CHECK(names_field(mixed, "ignored_names") ==
+          std::vector<std::string>{"rowId", "sold", "note", "empty"});
+    CHECK(names_field(mixed, "category_names") == std::vector<std::string>{"port"});
+    CHECK(names_field(mixed, "label_names").empty());
+    CHECK(field(mixed, "missing") == "median");
+    CHECK(field(mixed, "missing_indicator") == "true");
+    CHECK(mixed.remarks.back().find("`port` in 1 of 5 lines, `age` in 1") != std::string::npos);
+    const RecognisedData called =
+        recognised("a.csv", "x,Target,y2\n1,0,2.5\n2,1,3.5\n3,0,4\n4,1,5\n");
+    CHECK(names_field(called, "label_names") == std::vector<std::string>{"Target"});
     const RecognisedData late = recognised("a.csv", "a,b\n1,1\n3,2\n2,1\n1,2\n");
     CHECK(late.remarks.back().find("class 0 has no samples") != std::string::npos);
     const auto refused = [&](const std::string& name, const std::string& content,

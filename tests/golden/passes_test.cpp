@@ -174,6 +174,10 @@ PassContext context_of(const std::string& settings) {
             context.training.optimizer = value;
         else if (key == "metrics")
             metrics = value == "none" ? std::vector<std::string>() : words_of(value);
+        else if (key == "target_mean")
+            context.target_mean.push_back(std::stod(value));
+        else if (key == "target_deviation")
+            context.target_deviation.push_back(std::stod(value));
         else if (key == "labels" && value == "soft")
             context.soft_labels = true;
         else if (key == "labels")

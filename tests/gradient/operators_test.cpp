@@ -371,6 +371,10 @@ const Case kCases[] = {
      0.02,
      0.5},
     {"scale_classes",
+     "graph @g(%x: f64[4,3]) { %y = scale_classes(%x) {class_weights=[2.0, 0.5, 3.0], "
+     "offsets=[1.0, 0.0, -4.0]} }",
+     {0}},
+    {"scale_classes",
      "graph @g(%x: f64[4,3]) { %y = scale_classes(%x) {class_weights=[2.0, 0.5, 3.0]} }",
      {0}},
 };

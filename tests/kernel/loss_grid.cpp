@@ -271,12 +271,15 @@ GRID(label_weights) {
 GRID(scale_classes) {
     std::vector<Case> cases;
     for (const std::int64_t samples : {1, 7, 300})
-        cases.push_back({.problem = problem("scale_classes", {row_major({samples, 3})},
-                                            {row_major({samples, 3})},
-                                            {{"class_weights", std::vector<double>{1, 0.3, 3}}}),
-                         .f32_tolerance = 1e-7,
-                         .f64_tolerance = 1e-15,
-                         .in_place = {{0, 0}}});
+        for (const bool moved : {false, true}) {
+            Attributes attributes = {{"class_weights", std::vector<double>{1, 0.3, 3}}};
+            if (moved) attributes["offsets"] = std::vector<double>{0.5, -2, 0};
+            cases.push_back({.problem = problem("scale_classes", {row_major({samples, 3})},
+                                                {row_major({samples, 3})}, attributes),
+                             .f32_tolerance = 1e-7,
+                             .f64_tolerance = 1e-15,
+                             .in_place = {{0, 0}}});
+        }
     return cases;
 }
 

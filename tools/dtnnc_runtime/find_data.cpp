@@ -6,12 +6,16 @@
 #include <cmath>
 #include <filesystem>
 #include <initializer_list>
+#include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "compiler/frontend/datasets/table_columns.hpp"
 #include "compiler/frontend/load_dataset.hpp"
+#include "compiler/frontend/read/scalars.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
+#include "compiler/frontend/yaml/yaml_reader.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/find_in_files.hpp"
 #include "runtime/data/sample_source.hpp"
@@ -21,6 +25,13 @@
 
 namespace dtnn::tools {
 namespace {
+
+/// A list of texts in a spec.
+std::string names_text(const std::vector<std::string>& names) {
+    std::vector<std::string> texts;
+    std::transform(names.begin(), names.end(), std::back_inserter(texts), compiler::yaml_text);
+    return fmt::format("[{}]", fmt::join(texts, ", "));
+}
 
 /// The size that images of several sizes get: one that most networks take, and that few images must
 /// be enlarged for.
@@ -38,10 +49,10 @@ class SpecWriter {
           file_(std::move(file)),
           samples_(samples),
           options_(options),
-          diagnostics_(diagnostics),
-          data_(runtime::recognise_data(path)) {
+          diagnostics_(diagnostics) {
         for (const std::string& setting : options.settings)
             take(setting);
+        data_ = runtime::recognise_data(path, known_columns());
     }
 
     std::optional<WrittenSpec> write() {
@@ -102,6 +113,34 @@ class SpecWriter {
                 "spec afterwards",
                 setting, name.substr(0, name.find_first_of(".["))));
         given_.emplace_back(std::move(name), setting.substr(equals + 1));
+    }
+
+    /// The columns that fields on the command line name, by names or by numbers. What is wrong with
+    /// them is said where the spec is read.
+    runtime::KnownColumns known_columns() const {
+        runtime::KnownColumns known;
+        known.missing = is_given("missing");
+        for (const auto& [name, text] : given_) {
+            if (name == "label_kind") known.label_kind = text;
+            const std::size_t end = name.rfind('_');
+            const std::string what = name.substr(0, end);
+            if (end == name.npos || (what != "label" && what != "ignored" && what != "category"))
+                continue;
+            compiler::Diagnostics unsaid;
+            const auto value = compiler::read_yaml_value("--set", text, 0, unsaid);
+            if (!value) continue;
+            runtime::ColumnWish& wish = what == "label" ? known.labels : known.others;
+            const std::vector<compiler::SourceNode> items =
+                value->is_list() ? value->items : std::vector{*value};
+            for (const compiler::SourceNode& item : items) {
+                const auto number = compiler::parse_integer(item.text).value;
+                if (name.ends_with("_names"))
+                    wish.names.push_back(item.text);
+                else if (name.ends_with("_columns") && number)
+                    wish.numbers.push_back(*number);
+            }
+        }
+        return known;
     }
 
     bool is_given(std::string_view name) const {
@@ -171,6 +210,8 @@ class SpecWriter {
         };
         for (const auto& [name, value] : data_.fields)
             line(name, value);
+        for (const auto& [name, list] : data_.texts)
+            if (!is_given(name)) text += fmt::format("{}: {}\n", name, names_text(list));
         for (const auto& [name, value] : given_)
             text += fmt::format("{}: {}\n", name, value);
         if (found_) add_found(line, text);
@@ -183,18 +224,21 @@ class SpecWriter {
 
     template <class Line>
     void add_found(const Line& line, std::string& text) const {
-        for (const char* name :
-             {"shape", "classes", "train_samples", "validation_samples", "test_samples"}) {
+        for (const char* name : {"shape", "classes", "train_samples", "validation_samples",
+                                 "test_samples", "target_mean", "target_deviation"}) {
             const bool given = std::any_of(data_.fields.begin(), data_.fields.end(),
                                            [&](const auto& field) { return field.first == name; });
             const auto value = found_->type_fields.find(name);
             if (value != found_->type_fields.end() && !given) line(name, value->second);
         }
-        std::vector<std::string> names;
-        for (const std::string& name : found_->dataset.target().names)
-            names.push_back(compiler::yaml_text(name));
+        if (!found_->dataset.columns.empty() && !is_given("columns")) {
+            text += "columns:\n";
+            for (const plan::FeatureColumn& column : found_->dataset.columns)
+                text += fmt::format("  - {}\n", compiler::column_text(column));
+        }
+        const std::vector<std::string>& names = found_->dataset.target().names;
         if (!names.empty() && literal_names_ && !is_given("class_names"))
-            text += fmt::format("class_names: [{}]\n", fmt::join(names, ", "));
+            text += fmt::format("class_names: {}\n", names_text(names));
         text += fmt::format("content_hash: {}\n", compiler::yaml_text(hash_));
     }
 

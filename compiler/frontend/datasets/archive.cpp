@@ -22,6 +22,9 @@ const FieldTable& archive_fields() {
         ignored_value(-1'000'000, 1'000'000),
         label_kind("npz: what y_train holds: a class for every sample, a row of zeros and ones for "
                    "every sample, or a row of real numbers"),
+        target_scaling(),
+        target_mean(),
+        target_deviation(),
         found_train_samples(),
         found_test_samples(),
         found_validation_samples(),
@@ -35,6 +38,7 @@ void settle_archive(const FieldValues& fields, DatasetSpec& spec, Diagnostics& d
     settle_images(fields, spec, diagnostics);
     check_pixel_labels(fields, spec, diagnostics);
     check_ignored_value(fields, spec, diagnostics);
+    settle_target_scaling(fields, spec, diagnostics);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "compiler/frontend/datasets/dataset_fields.hpp"
 #include "compiler/frontend/datasets/dataset_type.hpp"
+#include "compiler/frontend/datasets/table_columns.hpp"
 #include "compiler/frontend/read/validation.hpp"
 #include "compiler/support/field_rows.hpp"
 
@@ -12,6 +13,8 @@ namespace dtnn::compiler {
 namespace {
 
 constexpr std::string_view kLabelColumns = "other columns are labels, and other are features";
+
+constexpr std::string_view kEncoded = "the texts of features become other numbers";
 
 constexpr std::string_view kFeatureColumns = "other columns are features";
 
@@ -60,49 +63,53 @@ const FieldTable& csv_fields() {
         choice_field("decimal", "point", {"point", "comma"},
                      "what stands before a number's fraction: 1.5 or 1,5",
                      mathematics("texts are numbers in another way")),
+        plain_field(FieldType::text_list, "category_names", kMayBeAbsent,
+                    "columns of features whose texts are categories, by their names in the header",
+                    mathematics(kEncoded)),
+        number_field(
+            FieldType::integer_list, "category_columns", kMayBeAbsent, between(-100'000, 100'000),
+            "such columns by their numbers, counted as those of labels", mathematics(kEncoded)),
+        choice_field("categories", "one_hot", {"one_hot", "number"},
+                     "what a column of categories becomes: a number for each of those that the "
+                     "training table has, one of them 1 and the others 0; or one number, from 0 in "
+                     "their order",
+                     mathematics(kEncoded)),
+        choice_field("unknown_categories", "refuse", {"refuse", "zeros"},
+                     "a category that no training sample has: an error, or 0 for all of them",
+                     mathematics(kEncoded)),
+        choice_field(
+            "missing", "refuse", {"refuse", "mean", "median", "constant"},
+            "what fills in for a number that is missing: nothing, which is an error; the "
+            "mean or the median of the column's training samples; `fill_value`. A category "
+            "that is missing is one of its own",
+            mathematics(kEncoded)),
+        number_field(FieldType::real, "fill_value", kMayBeAbsent, between(-3e38, 3e38),
+                     "missing constant: the number", mathematics(kEncoded)),
+        flag_field("missing_indicator", false,
+                   "whether each column of numbers with something missing in the training table "
+                   "has another behind it: 1 where it is missing, else 0",
+                   mathematics(kEncoded)),
+        plain_field(FieldType::text_list, "missing_texts", kMayBeAbsent,
+                    "texts that say that something is missing, as an empty one does; NA, N/A, n/a, "
+                    "#N/A, <NA>, NaN, nan, null, NULL, None and ? where none are given",
+                    mathematics(kEncoded)),
+        found({.name = "columns",
+               .type = FieldType::record_list,
+               .doc = "where there are categories, or holes are filled in: what becomes of each "
+                      "column of features, in the order of the training table: [{name: age, fill: "
+                      "28}, {name: port, values: [C, S]}]",
+               .change = mathematics(kEncoded),
+               .optional = true,
+               .fields = &column_table()}),
+        target_scaling(),
+        target_mean(),
+        target_deviation(),
         found_train_samples(),
         found_test_samples(),
         found_validation_samples(),
         cache("memory for the tables, 32 bits a feature and 64 a label"),
     };
     return table;
-}
-
-/// Checks what columns that are left out must be besides numbers or names.
-void check_ignored_columns(const FieldValues& fields, const DatasetSpec& spec,
-                           Diagnostics& diagnostics) {
-    const std::vector<std::string>& names = spec.dataset.ignored_names;
-    const Dims columns = fields.dims("ignored_columns");
-    const char* const field = names.empty() ? "ignored_columns" : "ignored_names";
-    const auto refuse = [&](Code code, const std::string& text) {
-        diagnostics.error(code, span_or(fields.spans, field, spec.span), text);
-    };
-    const std::set<std::int64_t> distinct(columns.begin(), columns.end());
-    const std::set<std::string> different(names.begin(), names.end());
-    if (!names.empty() && !columns.empty())
-        refuse(Code::conflicting_fields,
-               "`ignored_names` and `ignored_columns` of dataset both say which columns are left "
-               "out; give one of them");
-    else if (!names.empty() && !fields.flag("header"))
-        refuse(Code::conflicting_fields,
-               "`ignored_names` of dataset are names in the table's header, and `header` is false");
-    else if (different.size() != names.size() || distinct.contains(0) ||
-             distinct.size() != columns.size())
-        refuse(Code::out_of_range,
-               fmt::format(
-                   "`{}` of dataset must be distinct columns{}", field,
-                   names.empty() ? ", counted from 1, or from the end by -1, -2 and so on" : ""));
-    for (const std::string& name : names)
-        if (const auto& labels = spec.dataset.label_names;
-            std::find(labels.begin(), labels.end(), name) != labels.end())
-            refuse(Code::conflicting_fields,
-                   fmt::format("`ignored_names` of dataset has `{}`, which is a label", name));
-    const Dims labels = fields.dims("label_columns");
-    for (const std::int64_t column : columns)
-        if (spec.dataset.label_names.empty() &&
-            std::find(labels.begin(), labels.end(), column) != labels.end())
-            refuse(Code::conflicting_fields,
-                   fmt::format("`ignored_columns` of dataset has {}, which is a label", column));
 }
 
 /// Checks what the label columns of a table must be besides numbers.
@@ -151,10 +158,10 @@ void check_label_columns(const FieldValues& fields, const DatasetSpec& spec,
                           field, given, wanted));
 }
 
-/// Which columns are labels, which are left out, and what stands between them.
+/// Which columns are labels, what the others become, and what stands between them.
 void check_table(const FieldValues& fields, const DatasetSpec& spec, Diagnostics& diagnostics) {
     check_label_columns(fields, spec, diagnostics);
-    check_ignored_columns(fields, spec, diagnostics);
+    check_columns(fields, spec, diagnostics);
     if (fields.text("decimal") == "comma" && fields.text("separator") == "comma")
         diagnostics.error(Code::conflicting_fields, span_or(fields.spans, "decimal", spec.span),
                           "a comma stands before fractions and between columns of dataset",
@@ -166,6 +173,7 @@ void settle_csv(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagn
     settle_shape(fields, spec, diagnostics);
     settle_classes(fields, spec, diagnostics);
     check_table(fields, spec, diagnostics);
+    settle_target_scaling(fields, spec, diagnostics);
     check_paths(fields, spec, kFileOrFolder, diagnostics);
 }
 
@@ -175,8 +183,10 @@ ComponentInfo csv_type() {
     return {
         .name = "csv",
         .doc =
-            "Tables of numbers: a line is a sample, some columns are its label. Holes, texts among "
-            "numbers and what is not finite are errors.",
+            "Tables: a line is a sample, some columns are its label, all others features: numbers, "
+            "or categories. Holes that nothing fills in, texts among numbers and what is not "
+            "finite "
+            "are errors.",
         .example =
             "kind: dataset\ntype: csv\npath: data/iris_train.csv\ntest_path: data/iris_test.csv\n"
             "shape: [4, 1, 1]\nclasses: 3\ntrain_samples: 120\ntest_samples: 30\n",

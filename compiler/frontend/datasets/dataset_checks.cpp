@@ -200,6 +200,37 @@ void check_ignored_value(const FieldValues& fields, const DatasetSpec& spec,
                "`mask_values` says which numbers are classes, where it is not 0, 1, 2 ...");
 }
 
+void settle_target_scaling(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {
+    plan::Feature& target = spec.dataset.target();
+    const Refusal refuse{fields, spec, diagnostics};
+    const bool scaled = fields.text("target_scaling") == "standard";
+    if (scaled && target.kind != plan::LabelKind::values)
+        return refuse(Code::conflicting_fields, "target_scaling",
+                      "`target_scaling: standard` of dataset is for targets that are numbers",
+                      "`label_kind: values` says that they are");
+    for (const auto& [name, member] : {std::pair{"target_mean", &plan::Feature::mean},
+                                       std::pair{"target_deviation", &plan::Feature::deviation}}) {
+        const auto found = fields.values.find(name);
+        const auto* list = found == fields.values.end()
+                               ? nullptr
+                               : std::get_if<std::vector<double>>(&found->second);
+        if (list == nullptr) continue;
+        if (!scaled) {
+            refuse(Code::conflicting_fields, name,
+                   fmt::format("`{}` of dataset scales nothing", name),
+                   "`target_scaling: standard` scales the targets");
+            continue;
+        }
+        if (std::int64_t(list->size()) != target.classes)
+            refuse(Code::out_of_range, name,
+                   fmt::format("`{}` of dataset are {}, and a target has {} numbers; there must be "
+                               "one for each",
+                               name, list->size(), target.classes),
+                   "");
+        target.*member = *list;
+    }
+}
+
 void check_mask_values(const FieldValues& fields, const DatasetSpec& spec,
                        Diagnostics& diagnostics) {
     if (!fields.values.contains("mask_values")) return;

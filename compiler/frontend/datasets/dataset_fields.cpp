@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::string_view kLabelled = "samples are labelled in another way";
 
+constexpr std::string_view kScaled = "the loss is of targets that are scaled otherwise";
+
 constexpr std::array<std::string_view, 3> kLabelKinds = {"classes", "multiple", "values"};
 
 Field count(std::string_view name, std::int64_t fallback, std::string_view doc,
@@ -119,6 +121,27 @@ Field most_pixels(std::int64_t fallback) {
 Field label_kind(std::string_view doc) {
     return choice_field("label_kind", "classes", {kLabelKinds.begin(), kLabelKinds.end()}, doc,
                         mathematics(kLabelled));
+}
+
+Field target_scaling() {
+    return choice_field("target_scaling", "none", {"none", "standard"},
+                        "label_kind values: `standard` trains on (target - mean) / deviation, by "
+                        "the training samples; predictions and metrics are in the targets' own "
+                        "units, the loss is not",
+                        mathematics(kScaled));
+}
+
+Field target_mean() {
+    return found(number_field(FieldType::real_list, "target_mean", kMayBeAbsent, Bounds{},
+                              "target_scaling standard: the mean of each label column",
+                              mathematics(kScaled)));
+}
+
+Field target_deviation() {
+    return found(number_field(FieldType::real_list, "target_deviation", kMayBeAbsent, above(0),
+                              "target_scaling standard: the standard deviation of each, by all "
+                              "training samples (not n - 1)",
+                              mathematics(kScaled)));
 }
 
 Field labels(std::string_view doc) {

@@ -42,6 +42,10 @@ Field most_pixels(std::int64_t fallback);
 Field label_kind(std::string_view doc);
 /// What has a class.
 Field labels(std::string_view doc);
+/// Targets that are numbers, brought to one size for the loss.
+Field target_scaling();
+Field target_mean();
+Field target_deviation();
 /// Pixels that do not count.
 Field ignored_value(std::int64_t least, std::int64_t most);
 

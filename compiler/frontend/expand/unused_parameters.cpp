@@ -85,7 +85,9 @@ void check_unused_parameters(const SourceNode& model, Diagnostics& diagnostics) 
     if (!parameters) return;
     for (const SourceEntry& parameter : parameters->entries) {
         const bool is_left = parameter.generation > youngest && !is_setting(parameter.key_span);
-        if (names.contains(parameter.key) || is_left) continue;
+        // One that nobody has written is the dataset's.
+        const bool is_made = parameter.key_span.place.file.empty();
+        if (names.contains(parameter.key) || is_left || is_made) continue;
         refuse(parameter, "the model", *parameters, diagnostics);
     }
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "plan/dataset_types.hpp"
+
 namespace dtnn::compiler {
 namespace {
 
@@ -14,6 +16,13 @@ std::string names_text(const std::vector<std::string>& names) {
     for (const std::string& name : names)
         text += fmt::format("{}`{}`", text.empty() ? "" : " and no ", name);
     return text;
+}
+
+std::vector<double> reals_of(const FieldValues& fields, const char* name) {
+    const auto found = fields.values.find(name);
+    const auto* list =
+        found == fields.values.end() ? nullptr : std::get_if<std::vector<double>>(&found->second);
+    return list == nullptr ? std::vector<double>() : *list;
 }
 
 }  // namespace
@@ -27,7 +36,10 @@ void fill_from_files(FieldValues& fields, const ComponentInfo& type, const FindD
         // Samples that are their own labels need no classes.
         const bool needless =
             (name == "classes" && dataset.target().kind == plan::LabelKind::input) ||
-            (name == "validation_samples" && !dataset.validation_files);
+            (name == "validation_samples" && !dataset.validation_files) ||
+            (name == "columns" && (!dataset.columns.empty() || !plan::encodes_columns(dataset))) ||
+            ((name == "target_mean" || name == "target_deviation") &&
+             !plan::scales_targets(dataset));
         if (field.found && !needless && !fields.values.contains(name) &&
             !fields.mistyped.contains(name))
             wanted.push_back(name);
@@ -45,17 +57,22 @@ void fill_from_files(FieldValues& fields, const ComponentInfo& type, const FindD
         dataset.train_samples = fields.integer("train_samples");
         dataset.test_samples = fields.integer("test_samples");
         dataset.validation_samples = fields.integer("validation_samples");
+        dataset.target().mean = reals_of(fields, "target_mean");
+        dataset.target().deviation = reals_of(fields, "target_deviation");
         const bool named = !dataset.target().names.empty();
         const std::optional<DataFault> fault = find(dataset);
         if (!fault) {
             for (const std::string& name : wanted) {
-                fields.values[name] =
-                    name == "shape"           ? AttributeValue(dataset.input().stored_dims)
-                    : name == "classes"       ? AttributeValue(dataset.target().classes)
-                    : name == "train_samples" ? AttributeValue(dataset.train_samples)
-                    : name == "test_samples"  ? AttributeValue(dataset.test_samples)
-                                              : AttributeValue(dataset.validation_samples);
                 spec.found.insert(name);
+                if (name == "columns") continue;  // They are no attribute.
+                fields.values[name] =
+                    name == "shape"              ? AttributeValue(dataset.input().stored_dims)
+                    : name == "classes"          ? AttributeValue(dataset.target().classes)
+                    : name == "train_samples"    ? AttributeValue(dataset.train_samples)
+                    : name == "test_samples"     ? AttributeValue(dataset.test_samples)
+                    : name == "target_mean"      ? AttributeValue(dataset.target().mean)
+                    : name == "target_deviation" ? AttributeValue(dataset.target().deviation)
+                                                 : AttributeValue(dataset.validation_samples);
             }
             if (!named && !dataset.target().names.empty()) spec.found.insert("class_names");
             return;

@@ -23,13 +23,18 @@ void fill_members(const FieldTable& table, const FieldValues& values, SpecRefere
     }
 }
 
+void note_places(const std::string& path, const FieldValues& read,
+                 std::map<std::string, Span>& spans) {
+    for (const auto& [field, span] : read.spans)
+        spans[fmt::format("{}.{}", path, field)] = span;
+}
+
 FieldValues read_members(const SourceNode& node, const FieldTable& table, const std::string& path,
                          SpecReference spec, std::map<std::string, Span>& spans,
                          Diagnostics& diagnostics) {
     FieldValues values = read_record(node, table, {path, node.span}, diagnostics);
     fill_members(table, values, spec);
-    for (const auto& [field, span] : values.spans)
-        spans[fmt::format("{}.{}", path, field)] = span;
+    note_places(path, values, spans);
     read_record_members(table, values, path + ".", spec, spans, diagnostics);
     return values;
 }

@@ -12,6 +12,10 @@ namespace dtnn::compiler {
 /// set the default.
 void fill_members(const FieldTable& table, const FieldValues& values, SpecReference spec);
 
+/// Notes where a record's fields were written: "PATH.FIELD".
+void note_places(const std::string& path, const FieldValues& read,
+                 std::map<std::string, Span>& spans);
+
 /// Reads `node`, which the field of that path has, by the field's own table, fills the members and
 /// notes where its fields were written: "gpus.local.latency". Records inside it, too.
 FieldValues read_members(const SourceNode& node, const FieldTable& table, const std::string& path,

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/json_text.hpp"
+#include "compiler/frontend/datasets/table_columns.hpp"
 #include "compiler/frontend/read/quantity.hpp"
 #include "compiler/frontend/read/scalars.hpp"
 #include "compiler/frontend/read/validation.hpp"
@@ -360,10 +361,10 @@ class Writer {
                              double(std::get<std::int64_t>(found->second)), spans);
                 else if (given)
                     field("  ", "dataset.", found->first, found->second, spans);
-                else if (one.name == "label_names" && !dataset.label_names.empty())
-                    texts("dataset.", "label_names", dataset.label_names, spans);
-                else if (one.name == "ignored_names" && !dataset.ignored_names.empty())
-                    texts("dataset.", "ignored_names", dataset.ignored_names, spans);
+                else if (one.name == "columns" && !dataset.columns.empty())
+                    columns(dataset.columns, spans);
+                else if (const auto* list = text_list_of(dataset, one.name))
+                    texts("dataset.", std::string(one.name), *list, spans);
                 else
                     continue;
                 note_found(one.name);
@@ -381,6 +382,25 @@ class Writer {
         if (const auto hash = dataset.attributes.find("content_hash");
             hash != dataset.attributes.end())
             field("  ", "dataset.", "content_hash", hash->second, spans);
+    }
+
+    void columns(const std::vector<plan::FeatureColumn>& list, const Spans& spans) {
+        std::string text, quoted;
+        for (const plan::FeatureColumn& column : list) {
+            const std::string one = column_text(column);
+            text += fmt::format("    - {}\n", one);
+            quoted += (quoted.empty() ? "" : ", ") + json_text(one);
+        }
+        value("dataset.columns", "[" + quoted + "]", "columns", spans);
+        text_ += "  columns:\n" + text;
+    }
+
+    /// What the field says, if it is a list of texts and says something.
+    static const std::vector<std::string>* text_list_of(const plan::Dataset& dataset,
+                                                        std::string_view field) {
+        for (const plan::DatasetTexts& one : plan::kDatasetTexts)
+            if (one.name == field && !(dataset.*one.member).empty()) return &(dataset.*one.member);
+        return nullptr;
     }
 
     /// The value that was written last comes from the dataset's files, if it does.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compiler/frontend/datasets/dataset_checks.hpp"
+#include "compiler/frontend/datasets/table_columns.hpp"
 #include "compiler/frontend/read/found_data.hpp"
 #include "compiler/frontend/read/validation.hpp"
 #include "compiler/frontend/read/validation_splits.hpp"
@@ -20,7 +21,8 @@ namespace {
 /// Fields of a type that a plan has in places of their own.
 bool has_own_place(const std::string& field) {
     return field == "shape" || field == "classes" || field == "labels" ||
-           field == "train_samples" || field == "test_samples" || field == "validation_samples";
+           field == "train_samples" || field == "test_samples" || field == "validation_samples" ||
+           field == "target_mean" || field == "target_deviation";
 }
 
 /// Fields of other types than the dataset's: said, and taken out of the tree.
@@ -212,8 +214,8 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
         dataset.attributes["content_hash"] = fields.text("content_hash");
     check_content_hash(fields, spec, diagnostics);
     if (info) {
-        dataset.label_names = text_list(fields, *info->fields, "label_names", diagnostics);
-        dataset.ignored_names = text_list(fields, *info->fields, "ignored_names", diagnostics);
+        for (const plan::DatasetTexts& one : plan::kDatasetTexts)
+            dataset.*one.member = text_list(fields, *info->fields, one.name, diagnostics);
         const auto take = [&](const Field& field) {
             const std::string name(field.name);
             const auto value = fields.values.find(name);
@@ -223,6 +225,7 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
             if (!has_own_place(name)) dataset.attributes[name] = value->second;
         };
         std::for_each(info->fields->begin(), info->fields->end(), take);
+        read_columns(fields, spec, diagnostics);
         settle_splits(fields, *info->fields, spec, diagnostics);
         // That there are labels of places; where these are follows from the transforms.
         take_inputs(inputs, dataset);

@@ -21,12 +21,6 @@ void note_places(const std::string& path, const ReadComponent& read,
         spans[fmt::format("{}.{}.{}", path, read.component.type, field)] = span;
 }
 
-void note_places(const std::string& path, const FieldValues& read,
-                 std::map<std::string, Span>& spans) {
-    for (const auto& [field, span] : read.spans)
-        spans[fmt::format("{}.{}", path, field)] = span;
-}
-
 /// The member that a field chooses; null: none that there is.
 const ComponentInfo* chosen_member(const Field& field, const SourceNode& tree) {
     const SourceEntry* entry = field.components ? tree.find(field.name) : nullptr;

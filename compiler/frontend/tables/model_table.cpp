@@ -51,7 +51,9 @@ const FieldTable& model_table() {
             mathematics("layers that do not give the field take it from here")),
         plain_field(FieldType::variant, "input", kMustBeGiven,
                     "what the model reads: {shape: [channels, height, width]}, or {shape: [steps, "
-                    "features]}, {shape: [features]}, or other `axes`",
+                    "features]}, {shape: [features]}, or other `axes`; a job's model without it "
+                    "reads what the dataset gives, whose number of classes, or of values, is "
+                    "`classes` in its expressions",
                     mathematics("the shape of the samples decides every other shape")),
         plain_field(FieldType::mapping, "inputs", kMayBeAbsent,
                     "in place of `input`, what it reads by names that layers say in `from`: "

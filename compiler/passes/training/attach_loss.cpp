@@ -9,6 +9,7 @@
 #include "compiler/passes/pass.hpp"
 #include "compiler/passes/shared/optimizer_graph.hpp"
 #include "compiler/passes/shared/rewriting.hpp"
+#include "compiler/passes/shared/target_scale.hpp"
 #include "compiler/support/check.hpp"
 #include "plan/metrics.hpp"
 #include "plan/rules/ignored_labels.hpp"
@@ -87,9 +88,32 @@ class Measures {
         return one_hot_;
     }
 
+    /// Those that the loss takes: brought to a mean of 0 and a deviation of 1 where these are said.
+    ValueId scaled_targets() {
+        const std::vector<double>& deviation = context_.target_deviation;
+        if (deviation.empty()) return targets();
+        std::vector<double> factors, offsets;
+        for (std::size_t i = 0; i < deviation.size(); ++i) {
+            factors.push_back(1 / deviation[i]);
+            offsets.push_back(-context_.target_mean[i] / deviation[i]);
+        }
+        return append("scale_classes", {targets()}, Phase::forward,
+                      {{"class_weights", std::move(factors)}, {"offsets", std::move(offsets)}},
+                      "scaled_targets");
+    }
+
+    /// The predictions in the units of the targets.
+    ValueId predictions() {
+        if (context_.target_deviation.empty()) return predictions_;
+        if (!restored_.valid())
+            restored_ = append("scale_classes", {predictions_}, Phase::metric,
+                               target_scale(context_), "restored_predictions");
+        return restored_;
+    }
+
     /// The predictions where the loss takes them as they are, their sigmoid where it takes logits.
     ValueId probabilities() {
-        if (loss_->takes != plan::Prediction::logits) return predictions_;
+        if (loss_->takes != plan::Prediction::logits) return predictions();
         if (!sigmoid_.valid())
             sigmoid_ = append("sigmoid", {predictions_}, Phase::metric, {}, "probabilities");
         return sigmoid_;
@@ -98,7 +122,7 @@ class Measures {
     ValueId loss() {
         const Attributes& fields = context_.training.loss_attributes;
         if (loss_->is_pointwise()) {
-            ValueList operands{predictions_, targets()};
+            ValueList operands{predictions_, scaled_targets()};
             std::vector<double> weights = positive_weights(fields);
             const bool weighted = !weights.empty();
             if (weighted)
@@ -148,7 +172,7 @@ class Measures {
             threshold == metric.attributes.end() ? 0.5 : std::get<double>(threshold->second);
         if (info->join == plan::MetricJoin::scores) {
             if (context_.program == plan::ProgramKind::evaluate)
-                outputs_.push_back({metric.output, predictions_});
+                outputs_.push_back({metric.output, predictions()});
         } else if (info->join == plan::MetricJoin::counts) {
             if (context_.label_kind == plan::LabelKind::classes)
                 add(metric.output, "class_pairs", {predictions_, answers_}, {});
@@ -160,7 +184,7 @@ class Measures {
             attributes.erase("derivative");
             attributes.erase("rows");
             attributes["sum"] = true;
-            add(metric.output, "elementwise_mean", {predictions_, targets()},
+            add(metric.output, "elementwise_mean", {predictions(), targets()},
                 std::move(attributes));
         } else if (info->over_elements) {  // The one that is no loss: the share that is right.
             add(metric.output, "elementwise_mean", {probabilities(), targets()},
@@ -177,7 +201,7 @@ class Measures {
     const Graph& graph_;
     const PassContext& context_;
     const LossInfo* loss_ = nullptr;
-    ValueId predictions_, answers_, one_hot_, sigmoid_;
+    ValueId predictions_, answers_, one_hot_, sigmoid_, restored_;
     std::int64_t pixels_;  ///< or steps, of a sample; 0: predictions are rows
     bool targeted_;        ///< the answers are rows of numbers, not labels
     std::vector<GraphOutput> outputs_;
@@ -204,6 +228,13 @@ class Measures {
 ///
 ///     %p = softmax(%x: T[N,C,H,W])                    ->  %r = pixels_to_rows(%x)
 ///     return predictions=%p                               %p = softmax(%r)
+///
+/// Where targets are scaled (context.target_deviation), the loss takes the predictions as they are
+/// and (targets - mean) / deviation; metrics take the targets, and predictions brought to them:
+///
+///     %scaled_targets = scale_classes(%targets) {class_weights=1/deviation,
+///     offsets=-mean/deviation} %restored_predictions = scale_classes(%p) {class_weights=deviation,
+///     offsets=mean}
 ///
 /// Where some labels do not count (context.ignores_labels) and classes have no weights, these are
 /// all 1, so that means are over the labels that count.

@@ -13,49 +13,13 @@
 #include "base/saturating.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
+#include "plan/dataset_types.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/formats/content_hash.hpp"
 #include "runtime/data/formats/text_lines.hpp"
 
 namespace dtnn::runtime {
 namespace {
-
-/// A finite number, of 32 bits unless they are wide, the whole of the column.
-double number(std::string_view text, const std::string& path, std::int64_t line, std::size_t column,
-              const CsvSource::Form& form) {
-    const auto fail = [&](const std::string& fact, const char* help) {
-        return bad_file(fmt::format("{}:{}", path, line),
-                        fmt::format("column {} {}", column + 1, fact), help);
-    };
-    if (text.empty()) {
-        throw fail("is empty: the table has a hole",
-                   "fill it in, or take the line out; nothing is made up for what is missing");
-    }
-    double value = 0;
-    const std::errc error = parse_number(text, form.decimal, value);
-    if (error == std::errc::result_out_of_range) {
-        throw fail(fmt::format("is `{}`, which is beyond the numbers", printable(text)),
-                   "correct the number");
-    }
-    if (error != std::errc()) {
-        const bool point = form.decimal == '.';
-        double unused = 0;
-        const bool other = parse_number(text, point ? ',' : '.', unused) == std::errc();
-        throw fail(
-            fmt::format("is `{}`, not a number", printable(text)),
-            other && point ? "a comma before a number's fraction is read with `decimal: comma` "
-                             "in the dataset"
-            : other        ? "the dataset has `decimal: comma`; without it a point is read"
-                    : "features are numbers; leave the column out by dataset.ignored_columns "
-                      "or ignored_names, or number its texts, and see dataset.header and "
-                      "dataset.separator");
-    }
-    if (!std::isfinite(value) || (!form.wide && std::abs(value) > 3e38))
-        throw fail(fmt::format("is `{}`, not a finite {}-bit number", printable(text),
-                               form.wide ? 64 : 32),
-                   "correct the number, or take the line out");
-    return value;
-}
 
 bool whole_number(const std::string& text, std::int64_t& value) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -65,7 +29,12 @@ bool whole_number(const std::string& text, std::int64_t& value) {
 }  // namespace
 
 CsvSource::CsvSource(const std::string& train_path, const std::string& test_path, Form form)
-    : form_(std::move(form)) {
+    : form_(std::move(form)), encoding_(std::move(form_.columns), form_.encoding) {
+    if (form_.encodes && encoding_.empty() && form_.counts != Counts::any)
+        throw RunError(Exit::mismatch,
+                       "the plan does not say what the columns of its table become, of which some "
+                       "are categories or have holes filled in",
+                       "compile the job again with the dtnnc of this version");
     tables_[0].path = train_path;
     tables_[1].path = test_path;
     for (Table& table : tables_)
@@ -87,70 +56,8 @@ CsvSource::CsvSource(const std::string& train_path, const std::string& test_path
                         train, test));
     }
     if (form_.kind == plan::LabelKind::classes) number_classes();
-}
-
-CsvSource::Columns CsvSource::columns_of(const TableLine& first, const Table& table) const {
-    // The test table's are found by the names that the training table has.
-    const bool named = &table != &tables_[0] && !feature_names_.empty();
-    const ColumnWish features = {named ? feature_names_ : form_.feature_names, {}};
-    const ColumnWish labels = named ? ColumnWish{label_names_, {}} : form_.labels;
-    const std::string& model = named ? tables_[0].path : form_.model;
-    Columns columns;
-    columns.labels = find_columns(first, labels, table.path, "label", named ? model : "");
-    if (!features.empty()) {
-        columns.features = find_columns(first, features, table.path, "feature", model);
-        return columns;
-    }
-    std::vector<bool> others(first.size(), false);
-    for (const std::size_t column : find_columns(first, form_.ignored, table.path, "ignored"))
-        others[column] = true;
-    for (const std::size_t column : columns.labels) {
-        if (others[column])
-            throw bad_file(table.path, fmt::format("column {} is a label, and ignored", column + 1),
-                           "correct the dataset's label_columns or label_names, and "
-                           "ignored_columns or ignored_names");
-        others[column] = true;
-    }
-    for (std::size_t column = 0; column < first.size(); ++column)
-        if (!others[column]) columns.features.push_back(column);
-    return columns;
-}
-
-void CsvSource::settle_columns(const TableLine& first, const Columns& columns,
-                               const std::string& path) {
-    const bool classes = form_.kind == plan::LabelKind::classes;
-    const bool counted = classes || form_.kind == plan::LabelKind::input;
-    const auto given = std::int64_t(columns.labels.size()),
-               features = std::int64_t(columns.features.size());
-    if (!counted && form_.classes == 0) form_.classes = given;
-    if (form_.shape.empty() && features > 0) form_.shape = {features, 1, 1};
-    const std::int64_t wanted = classes ? 1 : counted ? given : form_.classes;
-    if (given != wanted) {
-        throw RunError(
-            Exit::mismatch,
-            fmt::format("{}: dataset.label_columns names {} columns; the plan's samples have {} "
-                        "labels",
-                        path, given, wanted),
-            classes ? "name the one column that the class stands in"
-                    : fmt::format("compile the job with --set dataset.classes={}, or name as many "
-                                  "columns as there are labels",
-                                  given));
-    }
-    if (!form_.shape.empty() && features == element_count(form_.shape)) return;
-    throw RunError(
-        Exit::mismatch,
-        fmt::format("{}: it has {}, {} of them features; dataset.shape [{}] takes {}", path,
-                    count_text(std::int64_t(first.size()), "column"), features,
-                    fmt::join(form_.shape, ","), element_count(form_.shape)),
-        first.size() == 1
-            ? fmt::format("columns stand between {} here, as dataset.separator says",
-                          form_.separator == ';'    ? "semicolons"
-                          : form_.separator == '\t' ? "tabs"
-                                                    : "commas")
-            : fmt::format("give a table with as many, or compile the job with the right "
-                          "dataset.shape, such as [{},1,1], and see dataset.label_columns, "
-                          "dataset.ignored_columns and dataset.separator",
-                          features));
+    if (tables_[0].finder && tables_[1].finder)
+        tables_[0].finder->check(*tables_[1].finder, tables_[1].path);
 }
 
 void CsvSource::read(Table& table) {
@@ -177,9 +84,16 @@ void CsvSource::read(Table& table) {
         if (expected == 0) {
             expected = texts.size();
             columns = columns_of(texts, table);
+            if (form_.header)
+                columns.names = column_names(texts, columns.features, columns.features);
             settle_columns(texts, columns, table.path);
             table.label_column = columns.labels.empty() ? 0 : columns.labels.front();
-            reserve(table, columns.features.size());
+            if (finds())
+                table.finder = std::make_unique<ColumnFinder>(
+                    form_.encoding, columns.features, categories_among(texts, columns, table.path),
+                    columns.names);
+            else
+                reserve(table, std::size_t(element_count(form_.shape)));
             if (form_.header) {
                 check_header(table.path, texts, columns);
                 if (&table == &tables_[0]) take_names(texts, columns);
@@ -200,6 +114,7 @@ void CsvSource::read(Table& table) {
                            ? "name another table"
                            : "its only line is taken for the columns' names: name another "
                              "table, or see dataset.header");
+    if (&table == &tables_[0] && table.finder) settle_found_shape();
     table.features.shrink_to_fit();
     table.wide_features.shrink_to_fit();
     table.labels.shrink_to_fit();
@@ -217,7 +132,7 @@ void CsvSource::reserve(Table& table, std::size_t features) const {
     if (lines < 1 || saturating_product({numbers, std::int64_t(sizeof(double))}) > kMostReserved)
         return;
     const auto samples = std::size_t(lines);
-    if (form_.wide)
+    if (form_.encoding.wide)
         table.wide_features.reserve(samples * features);
     else
         table.features.reserve(samples * features);
@@ -227,48 +142,47 @@ void CsvSource::reserve(Table& table, std::size_t features) const {
         table.targets.reserve(samples * std::size_t(form_.classes));
 }
 
-void CsvSource::take_names(const TableLine& first, const Columns& columns) {
-    std::vector<std::size_t> both = columns.features;
-    both.insert(both.end(), columns.labels.begin(), columns.labels.end());
-    feature_names_ = column_names(first, columns.features, both);
-    label_names_ = column_names(first, columns.labels, both);
-    if (feature_names_.empty() || label_names_.size() != columns.labels.size()) {
-        feature_names_.clear();
-        label_names_.clear();
-    }
-    const bool values =
-        form_.kind == plan::LabelKind::multiple || form_.kind == plan::LabelKind::values;
-    if (!values) return;
-    for (const std::string& name : column_names(first, columns.labels, columns.labels))
-        class_names_.push_back(printable(name));
+RunError CsvSource::hole(const Table& table, const Columns& columns, const Cell& cell,
+                         std::string_view text) const {
+    return bad_file(
+        cell.place(),
+        fmt::format("{} is {}: the table has holes ({})", cell.text(),
+                    text.empty() ? "empty" : fmt::format("`{}`", printable(text)),
+                    missing_counts(table.path, form_.separator, form_.header, columns.features,
+                                   columns.names, form_.encoding)),
+        "`missing: median` of the dataset fills holes in (or mean, or constant), ignored_names or "
+        "ignored_columns leave a column out; or take the lines out");
 }
 
-void CsvSource::check_header(const std::string& path, const TableLine& first,
-                             const Columns& columns) const {
-    bool counts_up = true;
-    std::optional<double> last;
-    for (const std::size_t column : columns.features) {
-        double value = 0;
-        if (parse_number(first[column], form_.decimal, value) != std::errc()) return;
-        counts_up = counts_up && (last ? value == *last + 1 : value == 0 || value == 1);
-        last = value;
+void CsvSource::add_features(Table& table, const TableLine& texts, const Columns& columns,
+                             std::int64_t line) const {
+    const auto take = [&](double value) {
+        if (form_.encoding.wide)
+            table.wide_features.push_back(value);
+        else
+            table.features.push_back(float(value));
+    };
+    for (std::size_t i = 0; i < columns.features.size(); ++i) {
+        const std::size_t column = columns.features[i];
+        const std::string_view text = texts[column];
+        const Cell cell{table.path, line, column,
+                        columns.names.empty() ? std::string_view() : columns.names[i]};
+        const bool may_miss = finds()             ? form_.encoding.missing != Fill::none
+                              : encoding_.empty() ? false
+                                                  : encoding_.may_miss(i);
+        if (!may_miss && form_.encoding.is_missing(text)) throw hole(table, columns, cell, text);
+        if (table.finder)
+            table.finder->add(i, text, cell);
+        else if (encoding_.empty())
+            take(number_of(text, cell, form_.encoding));
+        else
+            encoding_.encode(i, text, cell, take);
     }
-    if (counts_up) return;
-    throw bad_file(path + ":1",
-                   "the first line is numbers, as a sample is; with dataset.header it must be the "
-                   "columns' names, and is no sample",
-                   "compile the job with --set dataset.header=false, or name the columns");
 }
 
 void CsvSource::add_line(Table& table, const TableLine& texts, const Columns& columns,
                          std::int64_t line) const {
-    for (const std::size_t column : columns.features) {
-        const double value = number(texts[column], table.path, line, column, form_);
-        if (form_.wide)
-            table.wide_features.push_back(value);
-        else
-            table.features.push_back(float(value));
-    }
+    add_features(table, texts, columns, line);
     for (const std::size_t column : columns.labels) {
         if (form_.kind == plan::LabelKind::input) break;  // nobody asks for them
         if (form_.kind == plan::LabelKind::classes) {
@@ -283,7 +197,9 @@ void CsvSource::add_line(Table& table, const TableLine& texts, const Columns& co
             if (found->second == next) table.first_lines.push_back(line);
             continue;
         }
-        const double value = number(texts[column], table.path, line, column, form_);
+        const double value = number_of(
+            texts[column], {.path = table.path, .line = line, .column = column, .label = true},
+            form_.encoding);
         if (form_.kind == plan::LabelKind::multiple && value != 0 && value != 1) {
             throw bad_file(
                 fmt::format("{}:{}", table.path, line),
@@ -388,18 +304,23 @@ void CsvSource::load(Split split, std::int64_t index, Sample& sample) const {
                                    "leave out the transforms, or scale the table");
                 });
         };
-        if (form_.wide)
+        if (form_.encoding.wide)
             copy(table.wide_features);
         else
             copy(table.features);
     });
+    load_target(split, index, sample.target());
+}
+
+void CsvSource::load_target(Split split, std::int64_t index, SampleArray& target) const {
+    const Table& table = of(split);
     if (form_.kind == plan::LabelKind::input) return;
     if (form_.kind == plan::LabelKind::classes) {
-        sample.target().set_class(table.labels[std::size_t(index)]);
-    } else {
-        const auto row = table.targets.begin() + index * form_.classes;
-        sample.target().doubles.assign(row, row + form_.classes);
+        target.set_class(table.labels[std::size_t(index)]);
+        return;
     }
+    const auto row = table.targets.begin() + index * form_.classes;
+    target.doubles.assign(row, row + form_.classes);
 }
 
 std::string CsvSource::name_of(Split split, std::int64_t index) const {
@@ -424,28 +345,43 @@ std::int64_t CsvSource::resident_bytes() const {
         for (const auto& [name, number] : table.names)
             bytes += name.capacity() + 80;  // a node of the map
         bytes += table.first_lines.capacity() * sizeof(std::int64_t);
+        if (table.finder) bytes += std::size_t(table.finder->bytes());
     }
-    return std::int64_t(bytes);
+    return std::int64_t(bytes) + encoding_.bytes();
 }
 
 CsvSource::Form table_form(const plan::Dataset& dataset) {
     CsvSource::Form form;
+    EncodingWish& encoding = form.encoding;
+    form.columns = dataset.columns;
+    form.encodes = plan::encodes_columns(dataset);
     form.labels.names = dataset.label_names;
     form.ignored.names = dataset.ignored_names;
+    encoding.categories.names = dataset.category_names;
+    encoding.missing_texts = dataset.missing_texts;
     const auto take = [&](const char* name, auto& value) {
         const auto found = dataset.attributes.find(name);
         if (found == dataset.attributes.end()) return;
         using Value = std::remove_reference_t<decltype(value)>;
         if (const auto* given = std::get_if<Value>(&found->second)) value = *given;
     };
-    std::string separator, decimal;
+    std::string separator, decimal, categories, missing, unknown;
+    take("category_columns", encoding.categories.numbers);
+    take("categories", categories);
+    take("missing", missing);
+    take("fill_value", encoding.fill_value);
+    take("missing_indicator", encoding.indicator);
+    take("unknown_categories", unknown);
+    encoding.one_hot = categories != "number";
+    encoding.unknown_is_zeros = unknown == "zeros";
+    parse_name(missing, encoding.missing);
     take("label_columns", form.labels.numbers);
     take("ignored_columns", form.ignored.numbers);
     take("header", form.header);
     take("separator", separator);
     take("decimal", decimal);
     form.separator = separator_sign(separator);
-    form.decimal = decimal_sign(decimal);
+    encoding.decimal = decimal_sign(decimal);
     return form;
 }
 

@@ -3,24 +3,32 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "runtime/base/run_error.hpp"
 #include "runtime/data/sample_source.hpp"
 #include "runtime/data/sources/table_columns.hpp"
+#include "runtime/data/sources/table_encoding.hpp"
 
 namespace dtnn::runtime {
 
 /// Text as RFC 4180 has it, a table plain or gzip: columns may be quoted, a quote in quotes is
 /// doubled, lines end with or without a carriage return, and never within quotes; empty lines may
-/// follow the last one. All is kept in memory. Empty columns, texts among the features, numbers
-/// that are not finite, and lines with another number of columns are errors with the line and the
-/// column. So is a first line that should be the columns' names and is of numbers among the
-/// features, unless they count up by one, as tables have it whose columns were never named.
+/// follow the last one. All is kept in memory. Numbers that are not finite, lines with another
+/// number of columns and, but for what the encoding takes, texts among the features and holes are
+/// errors with the line and the column. So is a first line that should be the columns' names and is
+/// of numbers among the features, unless they count up by one, as tables have it whose columns were
+/// never named.
 ///
 /// A source of tables. If the training table names its columns, the test table has them by these
 /// names, in any order, and others beside them.
+///
+/// Where columns are categories or holes are filled in, one that is opened by Counts::any looks for
+/// what they hold (found_columns) and keeps no features; others want them said (Form::columns).
 class CsvSource final : public SampleSource {
   public:
     struct Form {
@@ -34,12 +42,13 @@ class CsvSource final : public SampleSource {
         std::string model;
         bool header = true;
         char separator = ',';
-        char decimal = '.';  ///< before a number's fraction
+        EncodingWish encoding;                     ///< of texts among the features
+        bool encodes = false;                      ///< plan::encodes_columns
+        std::vector<plan::FeatureColumn> columns;  ///< what that is, by the plan; empty: numbers
         std::int64_t train_samples = 0;
         std::int64_t test_samples = 0;
         std::int64_t cache = 0;  ///< bytes
         Counts counts = Counts::exact;
-        bool wide = false;  ///< features are kept in 64 bits
     };
 
     /// Opens the tables. Labels that are classes are numbers from 0, or, if any is not, names,
@@ -53,9 +62,17 @@ class CsvSource final : public SampleSource {
     std::int64_t resident_bytes() const override;
     std::string name_of(Split split, std::int64_t index) const override;
     std::vector<std::string> class_names() const override { return class_names_; }
-    std::vector<std::string> feature_names() const override { return feature_names_; }
+    std::vector<std::string> feature_names() const override {
+        return encoding_.empty() ? feature_names_ : encoding_.feature_names();
+    }
     std::int64_t found_classes() const override { return form_.classes; }
     Dims found_shape() const override { return form_.shape; }
+    std::vector<plan::FeatureColumn> found_columns(
+        std::span<const std::int64_t> samples) const override {
+        const ColumnFinder* finder = tables_[0].finder.get();
+        return finder == nullptr ? encoding_.columns() : finder->columns(samples, tables_[0].path);
+    }
+    void load_target(Split split, std::int64_t index, SampleArray& target) const override;
 
   private:
     struct Table {
@@ -69,20 +86,36 @@ class CsvSource final : public SampleSource {
         std::map<std::string, std::int32_t, std::less<>> names;
         std::vector<std::int64_t> first_lines;  ///< where each of `names` stands first
         std::size_t label_column = 0;           ///< from 0, where labels are classes
+        std::unique_ptr<ColumnFinder> finder;   ///< in place of features
     };
     /// Which columns of a table are what, from 0.
     struct Columns {
         std::vector<std::size_t> features, labels;
+        std::vector<std::string> names;  ///< of the features, or none
     };
     const Table& of(Split split) const { return tables_[split == Split::train ? 0 : 1]; }
     void read(Table& table);
     void reserve(Table& table, std::size_t features) const;
     void add_line(Table& table, const TableLine& texts, const Columns& columns,
                   std::int64_t line) const;
+    void add_features(Table& table, const TableLine& texts, const Columns& columns,
+                      std::int64_t line) const;
+    /// That a feature is missing, which nothing fills in.
+    RunError hole(const Table& table, const Columns& columns, const Cell& cell,
+                  std::string_view text) const;
+    /// Whether the table is read for what its columns are.
+    bool finds() const { return form_.encodes && form_.counts == Counts::any && encoding_.empty(); }
     /// Those of a table whose first line this is.
     Columns columns_of(const TableLine& first, const Table& table) const;
     /// That they are as many as the form says, or what it says becomes what they are.
     void settle_columns(const TableLine& first, const Columns& columns, const std::string& path);
+    /// That they are those that the plan says what becomes of.
+    void check_columns(const Columns& columns, const std::string& path) const;
+    /// The features that are categories, from 0.
+    std::vector<std::size_t> categories_among(const TableLine& first, const Columns& columns,
+                                              const std::string& path) const;
+    /// The shape that the columns make which were found, or that they make the one that is said.
+    void settle_found_shape();
     void check_header(const std::string& path, const TableLine& first,
                       const Columns& columns) const;
     /// Takes what the training table calls its columns.
@@ -94,6 +127,7 @@ class CsvSource final : public SampleSource {
     Form form_;
     Table tables_[2];
     std::vector<std::string> class_names_;
+    TableEncoding encoding_;
     /// As the training table calls them; both empty where it does not tell them all apart.
     std::vector<std::string> feature_names_, label_names_;
 };

@@ -38,6 +38,15 @@ HeldOut::HeldOut(std::unique_ptr<SampleSource> all, double share) : all_(std::mo
     std::sort(test_.begin(), test_.end());
 }
 
+std::vector<plan::FeatureColumn> HeldOut::found_columns(
+    std::span<const std::int64_t> samples) const {
+    std::vector<std::int64_t> places;
+    places.reserve(samples.size());
+    for (const std::int64_t sample : samples)
+        places.push_back(place(Split::train, sample));
+    return all_->found_columns(places);
+}
+
 std::uint64_t HeldOut::content_hash() const {
     ContentHash hash;
     hash.add("held out").add(all_->content_hash()).add(std::uint64_t(test_.size()));

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,11 @@ class HeldOut final : public SampleSource {
     std::vector<std::string> feature_names() const override { return all_->feature_names(); }
     std::int64_t found_classes() const override { return all_->found_classes(); }
     Dims found_shape() const override { return all_->found_shape(); }
+    std::vector<plan::FeatureColumn> found_columns(
+        std::span<const std::int64_t> samples) const override;
+    void load_target(Split split, std::int64_t index, SampleArray& target) const override {
+        all_->load_target(Split::train, place(split, index), target);
+    }
     std::int64_t found_pixels() const override { return all_->found_pixels(); }
     std::vector<std::string> notes() const override { return all_->notes(); }
 

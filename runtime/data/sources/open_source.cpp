@@ -268,7 +268,7 @@ Source open_csv(const plan::Dataset& dataset, const Asked& asked) {
     form.test_samples = dataset.test_samples;
     form.cache = cache_of(dataset);
     form.counts = asked.counts;
-    form.wide = asked.numbers == DType::f64;
+    form.encoding.wide = asked.numbers == DType::f64;
     return std::make_unique<CsvSource>(
         attribute<std::string>(dataset, "path"),
         dataset.attributes.contains(kShare) ? "" : attribute<std::string>(dataset, "test_path"),

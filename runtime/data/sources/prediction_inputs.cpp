@@ -210,17 +210,23 @@ void PredictionInputs::add_table(const std::string& path) {
     form.kind = plan::LabelKind::input;
     form.counts = Counts::any;
     form.cache = kMostTensorBytes;
-    form.wide = true;
+    form.encoding.wide = true;
     // Labels are what is asked for; a table that has them all the same is taken without.
     const CsvFirstLine first = read_first_line(path, form.separator);
     const auto has = [&](const std::string& name) {
         return std::find(first.columns.begin(), first.columns.end(), name) != first.columns.end();
     };
-    if (form.header && !feature_names_.empty()) {
-        form.feature_names = feature_names_;
+    // What becomes of columns, the plan knows with their names.
+    const bool encoded = !dataset_.columns.empty();
+    const std::int64_t columns =
+        encoded ? std::int64_t(dataset_.columns.size()) : element_count(shape_);
+    const std::vector<std::string> names =
+        encoded ? TableEncoding(dataset_.columns, form.encoding).names() : feature_names_;
+    if (form.header && !names.empty()) {
+        form.feature_names = names;
         form.model = "the table that the weights were trained on";
         form.labels = {};
-    } else if (std::int64_t(first.columns.size()) == element_count(shape_)) {
+    } else if (std::int64_t(first.columns.size()) == columns) {
         form.labels = form.ignored = {};
     } else {
         // Where they are called by names, those that are not there need not be left out.

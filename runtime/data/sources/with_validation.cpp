@@ -49,8 +49,22 @@ void WithValidation::load(Split split, std::int64_t index, Sample& sample) const
         return;
     }
     held_->load(Split::train, at, sample);
+    renumber(sample.target());
+}
+
+void WithValidation::load_target(Split split, std::int64_t index, SampleArray& target) const {
+    const std::int64_t at = place(split, index);
+    if (at < 0) {
+        trained_->load_target(split, index, target);
+        return;
+    }
+    held_->load_target(Split::train, at, target);
+    renumber(target);
+}
+
+void WithValidation::renumber(SampleArray& target) const {
     if (class_of_.empty()) return;
-    for (std::int32_t& label : sample.target().integers)
+    for (std::int32_t& label : target.integers)
         label = class_of_[std::size_t(label)];
 }
 

@@ -2,6 +2,7 @@
 /// Samples of validation that are files of their own.
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,12 +32,20 @@ class WithValidation final : public SampleSource {
     std::vector<std::string> class_names() const override { return trained_->class_names(); }
     std::vector<std::string> feature_names() const override { return trained_->feature_names(); }
     std::int64_t found_classes() const override { return trained_->found_classes(); }
+    /// Of the training samples alone.
+    std::vector<plan::FeatureColumn> found_columns(
+        std::span<const std::int64_t> samples) const override {
+        return trained_->found_columns(samples);
+    }
+    void load_target(Split split, std::int64_t index, SampleArray& target) const override;
     /// Zero where the two differ.
     Dims found_shape() const override;
     std::int64_t found_pixels() const override;
     std::vector<std::string> notes() const override;
 
   private:
+    /// Gives the label of a sample of `held_` the number that its class has in training.
+    void renumber(SampleArray& target) const;
     /// The place of a sample among those of validation; negative: it is trained, or of the test.
     std::int64_t place(Split split, std::int64_t index) const {
         return split == Split::train ? index - trained_->size(split) : -1;

@@ -50,7 +50,7 @@ TEST_CASE("a plan reads back as it was written") {
     Plan plan = sample_plan();
     std::string text = to_json(plan);
     CHECK(text == to_json(plan));
-    CHECK(text.starts_with("{\"format\": \"dtnn-plan\", \"version\": 13, \"checksum\": \"xxh3:"));
+    CHECK(text.starts_with("{\"format\": \"dtnn-plan\", \"version\": 14, \"checksum\": \"xxh3:"));
     CHECK(text.find("\",\n") == 57 + 32);
     ReadResult result = read_plan(text);
     REQUIRE_MESSAGE(result.plan.has_value(), result.error);
@@ -133,7 +133,7 @@ TEST_CASE("a cut, lengthened or foreign file is refused") {
     CHECK(error_of("kind: job\n").find("no plan") != std::string::npos);
     CHECK(error_of("{}").find("no plan") != std::string::npos);
     CHECK(error_of(std::string(1000, '\0')).find("no plan") != std::string::npos);
-    CHECK(error_of(replaced(good, "\"version\": 13", "\"version\": 99")).find("version 99") !=
+    CHECK(error_of(replaced(good, "\"version\": 14", "\"version\": 99")).find("version 99") !=
           std::string::npos);
 }
 
