@@ -341,5 +341,72 @@ training: {{kind: training, name: t, optimizer: sgd, loss: mean_squared_error, m
                     "images [3,6,5]", ".npz")
 
 
+class Mean(CommandTest):
+    """The mean of what several runs predict."""
+
+    def runs(self, layers, dataset, rest, shape="[1, 6, 5]"):
+        for seed in (1, 2, 3):
+            self.write("made.yaml", job(dataset, layers, rest, shape))
+            plan = self.compile("--set", f"training.seed={seed}", spec="made.yaml", plan=f"plan_{seed}.json")
+            self.expect(self.dtnn_run(plan, "--output", f"run_{seed}", "--progress", "none"), 0)
+
+    def answers(self, runs, *arguments):
+        process = self.expect(self.dtnn_run("predict", *runs, "--format", "jsonl", *arguments), 0)
+        return [json.loads(line) for line in process.stdout.splitlines()]
+
+    def check_mean(self, field, *arguments):
+        single = [self.answers([f"run_{seed}"], *arguments) for seed in (1, 2, 3)]
+        mean = self.answers(["run_1", "run_2", "run_3"], *arguments)
+        self.assertEqual(len(mean), len(single[0]))
+        for index, answer in enumerate(mean):
+            self.assertEqual(answer["sample"], single[0][index]["sample"])
+            for place, value in enumerate(answer[field]):
+                expected = sum(one[index][field][place] for one in single) / 3
+                self.assertAlmostEqual(value, expected, delta=1e-6 * max(1, abs(expected)))
+        return mean, single
+
+    def test_the_mean_of_classes_and_of_values(self):
+        self.runs("[flatten, dense: {units: 4}, softmax]", "type: synthetic, shape: [1, 6, 5], classes: 4, "
+                  "train_samples: 64, test_samples: 21", "loss: categorical_cross_entropy")
+        mean, single = self.check_mean("probabilities", "--input", "test")
+        for index, answer in enumerate(mean):
+            self.assertEqual(answer["label"], single[0][index]["label"])
+            self.assertEqual(answer["class"], max(range(4), key=answer["probabilities"].__getitem__))
+        self.expect(self.dtnn_run("predict", "run_1", "run_2", "--input", "test", "-o", "mean.npz"), 0,
+                    "the mean of what 2 networks predict", "wrote mean.npz")
+        # What is not of the same question is refused, and nothing is written.
+        self.write("made.yaml", job("type: synthetic, shape: [1, 6, 5], classes: 3, train_samples: 64, test_samples: 21",
+                                    "[flatten, dense: {units: 3}, softmax]", "shuffle: true"))
+        plan = self.compile(spec="made.yaml")
+        self.expect(self.dtnn_run(plan, "--output", "other", "--progress", "none"), 0)
+        self.expect(self.dtnn_run("predict", "run_1", "other", "--input", "test", "-o", "none.csv"), 5,
+                    "other gives [3] numbers for a sample, run_1 [4]")
+        self.assertFalse(os.path.exists(self.path("none.csv")))
+        # Of validation, each seed keeps samples of its own.
+        for arguments, code, text in (
+                (("run_1", "run_2", "--weights", "run_1/weights.safetensors"), 2, "--weights is of one plan"),
+                (("run_1", "nowhere"), 1, "nowhere is not there"), (("plan_1.json",), 2, "give --weights FILE"),
+                (("run_1", "plan_2.json"), 2, "which weights plan_2.json has")):
+            self.expect(self.dtnn_run("predict", *arguments, "--input", "test"), code, text)
+        os.remove(self.path("run_2/weights.safetensors"))
+        self.expect(self.dtnn_run("predict", "run_1", "run_2", "--input", "test"), 1, "run_2/weights.safetensors is not",
+                    "dtnn-run --resume run_2")
+
+    def test_the_mean_of_values_of_given_files(self):
+        draw = random.Random(1)
+        lines = [",".join(f"{draw.random():.3f}" for _ in range(4)) + "\n" for _ in range(60)]
+        self.write("table.csv", "a,b,y,z\n" + "".join(lines))
+        self.write("new.csv", "b,a\n0.5,0.25\n0.1,0.9\n")
+        self.runs("[flatten, dense: {units: 2}]", "type: csv, path: table.csv, test_share: 0.2, label_kind: values, "
+                  "label_names: [y, z], target_scaling: standard", "loss: mean_squared_error, validation_split: 0.25",
+                  shape="[2, 1, 1]")
+        self.check_mean("values", "--input", "new.csv")
+        self.expect(self.dtnn_run("predict", "run_1", "run_2", "--input", "validation"), 5,
+                    "run_2 has other samples in this split than run_1")
+        evaluated = self.expect(self.dtnn_run("evaluate", "run_1"), 0, "test: loss")
+        self.assertEqual(evaluated.stdout, self.expect(self.dtnn_run("evaluate", "plan_1.json", "--weights",
+                                                                     "run_1/weights.safetensors"), 0).stdout)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

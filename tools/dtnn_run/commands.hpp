@@ -56,7 +56,7 @@ struct Options {
     bool dry_run = false;
     int ranks = 0;                                      ///< train, bench; 0: not given
     int max_restarts = 0;                               ///< train
-    std::vector<std::string> runs;                      ///< report: folders of runs
+    std::vector<std::string> runs;                      ///< report, predict: folders of runs
     tools::Format report_format = tools::Format::html;  ///< report: or text, csv, json
     bool table_only = false;                            ///< sweep: trains nothing
 };

@@ -15,6 +15,7 @@
 #include "tools/dtnn_run/commands.hpp"
 #include "tools/dtnn_run/split.hpp"
 #include "tools/dtnn_run/start.hpp"
+#include "tools/dtnn_run/trained_network.hpp"
 
 namespace dtnn {
 
@@ -23,14 +24,18 @@ using namespace runtime;  // NOLINT(google-build-using-namespace): this file is 
 namespace {
 
 int evaluate(const Options& options, Communicator& communicator) {
-    Start start = start_together(communicator, options, [&] { return options.plan; });
+    TrainedNetwork network;
+    Start start = start_together(communicator, options, [&] {
+        network = trained_network(options.plan, options.weights);
+        return network.plan;
+    });
     const plan::Plan& plan = start.loaded.plan;
     together(communicator, "the split", [&] { require_split(plan, options.split); });
     OpenData data = open_data(communicator, start.loaded.plan);
     std::optional<Session> session;
     together(communicator, "the memory and the weights", [&] {
         session.emplace(plan, start.threads, std::move(data.source), communicator);
-        load_wanted_weights(session->executor(), options.weights, options.weight_options);
+        load_wanted_weights(session->executor(), network.weights, options.weight_options);
     });
     session->share_parameters();
     std::optional<ProgressReport> progress;

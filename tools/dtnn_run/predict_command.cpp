@@ -1,13 +1,18 @@
-/// Predictions for files, or for a split of the dataset.
+/// Predictions for files, or for a split of the dataset, by one network or the mean of several.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "runtime/base/signals.hpp"
 #include "runtime/data/sources/prediction_inputs.hpp"
 #include "runtime/report/prediction_file.hpp"
@@ -16,6 +21,7 @@
 #include "tools/dtnn_run/commands.hpp"
 #include "tools/dtnn_run/split.hpp"
 #include "tools/dtnn_run/start.hpp"
+#include "tools/dtnn_run/trained_network.hpp"
 
 namespace dtnn {
 namespace {
@@ -34,8 +40,8 @@ PredictionFormat format_of(const Options& options) {
 }
 
 /// The file of predictions must not be one of those that they are made from.
-void require_other_output(const Options& options, const plan::Plan& plan,
-                          const PredictionInputs* given) {
+void require_other_output(const Options& options, const TrainedNetwork& network,
+                          const plan::Plan& plan, const PredictionInputs* given) {
     if (options.output.empty() || options.output == "-") return;
     const auto refuse = [&](const std::string& what) {
         throw RunError(
@@ -47,8 +53,8 @@ void require_other_output(const Options& options, const plan::Plan& plan,
         std::error_code ignored;
         return std::filesystem::equivalent(path, options.output, ignored);
     };
-    if (is_output(options.weights)) refuse("the file of weights");
-    if (is_output(options.plan)) refuse("the plan");
+    if (is_output(network.weights)) refuse("the file of weights");
+    if (is_output(network.plan)) refuse("the plan");
     if (given != nullptr && given->reads(options.output)) refuse("one of the inputs");
     for (const char* name : {"path", "test_path"}) {
         const auto found = plan.dataset.attributes.find(name);
@@ -58,73 +64,235 @@ void require_other_output(const Options& options, const plan::Plan& plan,
     }
 }
 
-}  // namespace
+/// A network that is ready to predict.
+struct Predictor {
+    Predictor(const Options& options, const TrainedNetwork& trained);
 
-int predict_command(const Options& options) {
-    const PredictionFormat format = format_of(options);
-    const Start start(options.plan);
+    TrainedNetwork network;
+    Start start;
+    PredictionFacts facts;
+    std::uint64_t samples_hash = 0;  ///< of a split; else 0
+    std::optional<Session> session;
+    std::vector<std::int64_t> all;
+    SplitSamples samples;
+};
+
+Predictor::Predictor(const Options& options, const TrainedNetwork& trained)
+    : network(trained), start(trained.plan) {
     const plan::Plan& plan = start.loaded.plan;
     const bool of_split = options.input.size() == 1 && is_split(options.input.front());
-    PredictionFacts facts;
     facts.form = prediction_form(plan);
     facts.dtype = plan.target.dtype;
     facts.answers = of_split && plan.dataset.target().kind != plan::LabelKind::input;
     facts.threshold = options.threshold;
     if (of_split) require_split(plan, options.input.front());
-    TrainedNames trained = read_trained_names(options.weights);
+    TrainedNames names = read_trained_names(network.weights);
     std::unique_ptr<SampleSource> source;
     if (of_split) {
-        require_other_output(options, plan, nullptr);
+        require_other_output(options, network, plan, nullptr);
         source = open_dataset(plan);
+        samples_hash = source->content_hash();
     } else {
         auto given = std::make_unique<PredictionInputs>(options.input, plan.dataset,
-                                                        std::move(trained.features));
-        require_other_output(options, plan, given.get());
+                                                        std::move(names.features));
+        require_other_output(options, network, plan, given.get());
         source = std::move(given);
         tell_notes(*source);
     }
     facts.class_names = class_names_of(*source, plan.dataset);
     // The plan may not know what the files of the training have said.
     if (facts.class_names.empty() && plan.dataset.target().kind != plan::LabelKind::input &&
-        std::int64_t(trained.classes.size()) == plan.dataset.target().classes)
-        facts.class_names = std::move(trained.classes);
+        std::int64_t(names.classes.size()) == plan.dataset.target().classes)
+        facts.class_names = std::move(names.classes);
     if (const auto values = plan.dataset.attributes.find("mask_values");
         values != plan.dataset.attributes.end())
         if (const auto* list = std::get_if<std::vector<std::int64_t>>(&values->second))
             facts.mask_values = *list;
-    Session session(plan, start.threads, std::move(source));
-    load_wanted_weights(session.executor(), options.weights, options.weight_options);
-
-    std::vector<std::int64_t> all;
-    SplitSamples samples;
+    session.emplace(plan, start.threads, std::move(source));
+    load_wanted_weights(session->executor(), network.weights, options.weight_options);
     if (of_split) {
-        samples = samples_of(session.sampler(), options.input.front());
+        samples = samples_of(session->sampler(), options.input.front());
     } else {
-        all.resize(std::size_t(session.source().size(Split::test)));
+        all.resize(std::size_t(session->source().size(Split::test)));
         std::iota(all.begin(), all.end(), std::int64_t{0});
         samples = {Split::test, all};
     }
-    ProgressStyle style = choose_progress(options.progress);
-    // The terminal may be where the predictions go.
-    const bool prints = options.output.empty() || options.output == "-";
-    if (prints && style == ProgressStyle::bar) style = ProgressStyle::none;
-    ProgressReport progress(style, false, plan, options.progress_seconds);
-    const auto writer =
-        open_predictions(format, options.output.empty() ? "-" : options.output, std::move(facts));
+}
+
+/// What is alike of networks whose predictions can be averaged.
+struct Question {
+    explicit Question(const Predictor& one)
+        : name(one.network.name),
+          facts(one.facts),
+          samples_hash(one.samples_hash),
+          order(one.samples.order.begin(), one.samples.order.end()) {}
+
+    /// That the other network answers it.
+    void check(const Predictor& other) const {
+        const auto refuse = [&](const std::string& fact) {
+            throw RunError(Exit::mismatch, fact,
+                           "the mean is taken of networks that answer the same of the same "
+                           "samples; name such runs");
+        };
+        const std::string& others = other.network.name;
+        const PredictionForm &form = other.facts.form, &own = facts.form;
+        if (form.kind != own.kind || form.dims != own.dims)
+            refuse(fmt::format("{} gives [{}] numbers for a sample, {} [{}]{}", others,
+                               fmt::join(form.dims, ", "), name, fmt::join(own.dims, ", "),
+                               form.kind != own.kind ? " of another kind" : ""));
+        if (form.probabilities != own.probabilities)
+            refuse(fmt::format("{} gives probabilities, {} scores",
+                               form.probabilities ? others : name,
+                               form.probabilities ? name : others));
+        if (!facts.class_names.empty() && !other.facts.class_names.empty() &&
+            facts.class_names != other.facts.class_names)
+            refuse(fmt::format("{} has other names of classes than {}", others, name));
+        if (facts.mask_values != other.facts.mask_values)
+            refuse(fmt::format("{} has other numbers in masks than {}", others, name));
+        if (samples_hash != other.samples_hash)
+            refuse(fmt::format("{} has another dataset than {}", others, name));
+        if (!std::equal(order.begin(), order.end(), other.samples.order.begin(),
+                        other.samples.order.end()))
+            refuse(fmt::format("{} has other samples in this split than {}", others, name));
+    }
+
+    std::string name;
+    PredictionFacts facts;
+    std::uint64_t samples_hash;
+    std::vector<std::int64_t> order;
+};
+
+/// Predictions for some samples, added up over networks, and what is right, by the first of them.
+struct Answers {
+    std::vector<double> sums;
+    std::vector<std::int32_t> labels;
+    std::vector<double> targets;
     std::vector<std::string> names;
-    predict(session, samples.split, samples.order, [&](const PredictedBatch& batch) {
-        names.clear();
-        for (std::int64_t i = batch.first; i < batch.first + batch.samples; ++i)
-            names.push_back(session.source().name_of(samples.split, samples.order[std::size_t(i)]));
-        writer->add(batch, names);
-        progress.part("predictions: sample", batch.first + batch.samples,
-                      std::int64_t(samples.order.size()));
-    });
-    if (stop_requested() != 0) return int(Exit::interrupted);
-    writer->finish();
-    progress.clear();
-    if (!prints) tell_written(options.output);
-    return int(Exit::done);
+
+    void add(const PredictedBatch& batch, std::int64_t elements, bool first) {
+        double* const to = sums.data() + batch.first * elements;
+        for (std::size_t i = 0; i < batch.predictions.size(); ++i)
+            to[i] += batch.predictions[i];
+        if (!first) return;
+        labels.insert(labels.end(), batch.labels.begin(), batch.labels.end());
+        targets.insert(targets.end(), batch.targets.begin(), batch.targets.end());
+    }
+};
+
+class Prediction {
+  public:
+    explicit Prediction(const Options& options)
+        : options_(options),
+          format_(format_of(options)),
+          prints_(options.output.empty() || options.output == "-") {
+        if (options.runs.size() > 1 && !options.weights.empty())
+            throw RunError(Exit::usage, "--weights is of one plan, and there are several",
+                           "name folders of runs, each of which has weights of its own");
+        for (const std::string& path : options.runs)
+            networks_.push_back(trained_network(path, options.weights));
+    }
+
+    int run() {
+        open(networks_.front());
+        // The terminal may be where the predictions go.
+        ProgressStyle style = choose_progress(options_.progress);
+        if (prints_ && style == ProgressStyle::bar) style = ProgressStyle::none;
+        progress_.emplace(style, false, now_->start.loaded.plan, options_.progress_seconds);
+        writer_ = open_predictions(format_, prints_ ? "-" : options_.output, now_->facts);
+        total_ = std::int64_t(now_->samples.order.size());
+        if (networks_.size() == 1)
+            predict_all();
+        else
+            predict_mean();
+        if (stop_requested() != 0) return int(Exit::interrupted);
+        writer_->finish();
+        progress_->clear();
+        if (!prints_) tell_written(options_.output);
+        return int(Exit::done);
+    }
+
+  private:
+    /// One at a time: networks may be as large as memory.
+    void open(const TrainedNetwork& network) {
+        now_.reset();
+        now_ = std::make_unique<Predictor>(options_, network);
+    }
+    std::string name_of(std::int64_t index) const {
+        return now_->session->source().name_of(now_->samples.split,
+                                               now_->samples.order[std::size_t(index)]);
+    }
+
+    void predict_all() {
+        std::vector<std::string> names;
+        predict(*now_->session, now_->samples.split, now_->samples.order,
+                [&](const PredictedBatch& batch) {
+                    names.clear();
+                    for (std::int64_t i = batch.first; i < batch.first + batch.samples; ++i)
+                        names.push_back(name_of(i));
+                    writer_->add(batch, names);
+                    progress_->part("predictions: sample", batch.first + batch.samples, total_);
+                });
+    }
+
+    /// Of as many samples at once as there is room for their sums.
+    void predict_mean() {
+        constexpr std::int64_t kMostNumbers = std::int64_t{1} << 25;  // 256 MiB
+        const Question question(*now_);
+        const std::int64_t elements = element_count(question.facts.form.dims);
+        const std::int64_t most = std::max<std::int64_t>(1, kMostNumbers / elements);
+        std::fprintf(stderr, "dtnn-run: the mean of what %s predict\n",
+                     count_text(std::int64_t(networks_.size()), "network").c_str());
+        for (std::int64_t first = 0; first < total_; first += most) {
+            const std::int64_t count = std::min(most, total_ - first);
+            Answers answers;
+            answers.sums.assign(std::size_t(count * elements), 0.0);
+            for (std::size_t i = 0; i < networks_.size(); ++i) {
+                if (i > 0 || first > 0) open(networks_[i]);
+                question.check(*now_);
+                add(answers, first, count, i);
+                if (stop_requested() != 0) return;
+            }
+            for (double& sum : answers.sums)
+                sum /= double(networks_.size());
+            PredictedBatch batch;
+            batch.first = first;
+            batch.samples = count;
+            batch.predictions = answers.sums;
+            batch.labels = answers.labels;
+            batch.targets = answers.targets;
+            writer_->add(batch, answers.names);
+        }
+    }
+
+    /// Adds what the network that is open, the one with this number, says of some samples.
+    void add(Answers& answers, std::int64_t first, std::int64_t count, std::size_t number) {
+        const std::int64_t elements = element_count(now_->facts.form.dims);
+        const auto networks = std::int64_t(networks_.size());
+        const auto order = now_->samples.order.subspan(std::size_t(first), std::size_t(count));
+        const std::int64_t done = first * networks + std::int64_t(number) * count;
+        predict(*now_->session, now_->samples.split, order, [&](const PredictedBatch& batch) {
+            answers.add(batch, elements, number == 0);
+            progress_->part("predictions: sample", done + batch.first + batch.samples,
+                            total_ * networks);
+        });
+        for (std::int64_t i = first; number == 0 && i < first + count; ++i)
+            answers.names.push_back(name_of(i));
+    }
+
+    const Options& options_;
+    PredictionFormat format_;
+    bool prints_;
+    std::vector<TrainedNetwork> networks_;
+    std::unique_ptr<Predictor> now_;
+    std::optional<ProgressReport> progress_;
+    std::unique_ptr<PredictionWriter> writer_;
+    std::int64_t total_ = 0;
+};
+
+}  // namespace
+
+int predict_command(const Options& options) {
+    return Prediction(options).run();
 }
 
 }  // namespace dtnn

@@ -12,14 +12,18 @@ using tools::ExitCode;
 using tools::OptionList;
 
 void declare_weights(OptionList& list, Options& options) {
-    list.text("--weights", options.weights, "A run's weights.safetensors, or an .npz",
-              {.required = true, .value = "FILE"});
+    list.text("--weights", options.weights,
+              "A run's weights.safetensors, or an .npz; default those of the run",
+              {.value = "FILE"});
     declare_weight_options(list, options.weight_options);
 }
 
 std::function<int()> declare_evaluate(OptionList& list) {
     auto options = std::make_shared<Options>();
-    declare_plan(list, *options);
+    list.argument("PLAN", options->plan,
+                  "An execution plan, with --weights, or the folder of a run, which has both", true,
+                  "PLAN|RUN");
+    declare_color(list, *options);
     declare_format(list, *options);
     list.text("--split", options->split, "Samples of the plan's dataset",
               {.choices = {"train", "validation", "test"}});
@@ -33,7 +37,11 @@ std::function<int()> declare_evaluate(OptionList& list) {
 
 std::function<int()> declare_predict(OptionList& list) {
     auto options = std::make_shared<Options>();
-    declare_plan(list, *options);
+    list.arguments("PLAN", options->runs,
+                   "An execution plan, with --weights, or the folder of a run; of several runs the "
+                   "mean of what they predict",
+                   true, "PLAN|RUN");
+    declare_color(list, *options);
     declare_weights(list, *options);
     list.several("--input", options->input,
                  "Images (JPEG, PNG), folders of images, arrays (.npy, .npz), tables (.csv); or "
@@ -63,8 +71,7 @@ const tools::RegisteredCommand kEvaluateCommand(
      .purpose = tools::Purpose::use,
      .exits =
          {{ExitCode::failed}, {ExitCode::mismatch}, {ExitCode::diverged}, {ExitCode::interrupted}},
-     .examples = {{"dtnn-run evaluate plan.json --weights runs/first/weights.safetensors",
-                   "on the test split"},
+     .examples = {{"dtnn-run evaluate runs/first", "on the test split"},
                   {"dtnn-run evaluate plan.json --weights runs/first/weights.safetensors --split "
                    "validation --format json",
                    "for a script"}}});
@@ -80,9 +87,10 @@ const tools::RegisteredCommand kPredictCommand(
      .examples = {{"dtnn-run predict plan.json --weights runs/first/weights.safetensors --input "
                    "test -o answers.csv",
                    "classes and probabilities of the test samples"},
-                  {"dtnn-run predict plan.json --weights runs/first/weights.safetensors --input "
-                   "pictures --format jsonl",
-                   "of a folder of pictures, a line of JSON each"}}});
+                  {"dtnn-run predict runs/first --input pictures --format jsonl",
+                   "of a folder of pictures, a line of JSON each"},
+                  {"dtnn-run predict runs/first runs/second runs/third --input test -o mean.csv",
+                   "the mean of three networks' probabilities"}}});
 
 }  // namespace
 }  // namespace dtnn
