@@ -22,6 +22,7 @@
 #include "compiler/ir/graph.hpp"
 #include "plan/metrics.hpp"
 #include "plan/rules/staging.hpp"
+#include "plan/rules/validation_part.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -38,20 +39,56 @@ std::string name_of_file(const std::string& file) {
     return name.substr(0, 100);
 }
 
+/// Whether folds can be made as the training says.
+bool check_folds(const JobSpec& job, std::int64_t samples, Diagnostics& diagnostics) {
+    const plan::Training& training = job.training.training;
+    const auto refuse = [&](const char* field, const std::string& fact, const std::string& help) {
+        diagnostics
+            .error(Code::conflicting_fields, span_or(job.training.spans, field, job.training.span),
+                   fact)
+            .help = help;
+        return false;
+    };
+    if (training.k_folds == 0 && training.fold > 0)
+        return refuse(
+            "fold", "`fold` of training is one of `k_folds`, which it does not have",
+            fmt::format("such as `k_folds: {}`", std::max<std::int64_t>(5, training.fold)));
+    if (training.k_folds == 0) return true;
+    if (training.k_folds == 1)
+        return refuse("k_folds", "`k_folds` of training is 1: nothing would be left to train on",
+                      "give 2 or more, or 0 for none");
+    if (training.fold > training.k_folds)
+        return refuse("fold",
+                      fmt::format("`fold` of training is {}, and `k_folds` is {}", training.fold,
+                                  training.k_folds),
+                      fmt::format("give 1 to {}", training.k_folds));
+    if (training.validation_split > 0)
+        return refuse("validation_split",
+                      "`validation_split` and `k_folds` of training both keep samples for "
+                      "validation",
+                      "leave one of them out");
+    if (training.k_folds > samples)
+        return refuse("k_folds",
+                      fmt::format("`k_folds` of training is {}, and there are {} training samples",
+                                  training.k_folds, samples),
+                      fmt::format("give at most {}", samples));
+    return true;
+}
+
 /// A batch of one rank that is larger than its samples becomes one of all of them.
 void check_samples(JobSpec& job, Diagnostics& diagnostics) {
     plan::Training& training = job.training.training;
     const std::int64_t samples = job.dataset.dataset.train_samples;
-    // The same rounding as the plan's: 0.29 of 100 samples are 29, though the product is 28.999...
-    const auto validation =
-        std::int64_t(std::floor(double(samples) * training.validation_split + 1e-7));
+    const std::int64_t validation = plan::validation_part(samples, training).count;
     const double percentage = job.dataset.sample_percentage;
     const std::int64_t left = samples - validation;
     const std::int64_t seen =
-        percentage == 100 ? left
-                          : std::max<std::int64_t>(
-                                left > 0 ? 1 : 0,
-                                std::int64_t(std::floor(double(left) * percentage / 100 + 1e-7)));
+        percentage == 100
+            ? left
+            : std::max<std::int64_t>(left > 0 ? 1 : 0, plan::share_of(left, percentage / 100));
+    const char* const splits = training.k_folds > 0 ? "k_folds" : "validation_split";
+    const Span split_span = span_or(job.training.spans, splits, job.training.span);
+    if (!check_folds(job, samples, diagnostics)) return;
     const Span sample_span = span_or(job.dataset.spans, "train_samples", job.dataset.span);
     if (training.validation_split > 0 && (validation == 0 || left == 0)) {
         Diagnostic& error = diagnostics.error(
@@ -63,25 +100,25 @@ void check_samples(JobSpec& job, Diagnostics& diagnostics) {
         error.notes.push_back({sample_span, "the dataset is here"});
         return;
     }
-    if (training.validation_split > 0 && job.dataset.dataset.test_as_validation) {
-        Diagnostic& error =
-            diagnostics.error(Code::conflicting_fields,
-                              span_or(job.training.spans, "validation_split", job.training.span),
-                              "`validation_split` keeps training samples for validation, but "
-                              "`test_as_validation` of the dataset takes the test samples");
+    if (validation > 0 && job.dataset.dataset.test_as_validation) {
+        Diagnostic& error = diagnostics.error(
+            Code::conflicting_fields, split_span,
+            fmt::format("`{}` keeps training samples for validation, but `test_as_validation` of "
+                        "the dataset takes the test samples",
+                        splits));
         error.notes.push_back({span_or(job.dataset.spans, "test_as_validation", job.dataset.span),
                                "it is said here"});
         error.help = "leave one of them out";
         return;
     }
-    if (training.validation_split > 0 && job.dataset.dataset.validation_files) {
-        Diagnostic& error =
-            diagnostics.error(Code::conflicting_fields,
-                              span_or(job.training.spans, "validation_split", job.training.span),
-                              "`validation_split` keeps training samples for validation, and the "
-                              "dataset has samples of validation of its own");
+    if (validation > 0 && job.dataset.dataset.validation_files) {
+        Diagnostic& error = diagnostics.error(
+            Code::conflicting_fields, split_span,
+            fmt::format("`{}` keeps training samples for validation, and the dataset has samples "
+                        "of validation of its own",
+                        splits));
         error.notes.push_back({job.dataset.span, "the dataset is here"});
-        error.help = "leave `validation_split` out";
+        error.help = fmt::format("leave `{}` out", splits);
         return;
     }
     // Ranks that have nothing to do in any step are a mistake; one rank has one small batch.

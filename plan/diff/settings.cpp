@@ -37,6 +37,8 @@ Settings own_fields(const Plan& plan) {
     add("training.seed", t.seed);
     add("training.shuffle", t.shuffle);
     add("training.validation_split", t.validation_split);
+    add("training.k_folds", t.k_folds);
+    add("training.fold", t.fold);
     add("training.accumulation", t.accumulation);
     add("training.loss", t.loss);
     std::vector<std::string> metrics;

@@ -7,16 +7,11 @@
 #include <numeric>
 
 #include "base/saturating.hpp"
+#include "plan/rules/validation_part.hpp"
 
 namespace dtnn::plan {
 
 namespace {
-
-/// Less a share of them, rounded down. A product that should be whole may come out a little below
-/// (0.29 * 100): a ten-millionth of a sample decides.
-std::int64_t share_of(std::int64_t samples, double share) {
-    return std::int64_t(std::floor(double(samples) * share + 1e-7));
-}
 
 double rounded(double value, DType dtype) {
     return dtype == DType::f32 ? double(float(value)) : value;
@@ -58,7 +53,7 @@ std::vector<double> rounded_shares(std::vector<double> shares, DType dtype) {
 }
 
 std::int64_t split_dataset(const Training& training, Dataset& dataset) {
-    const std::int64_t samples = share_of(dataset.train_samples, training.validation_split);
+    const std::int64_t samples = validation_part(dataset.train_samples, training).count;
     if (!dataset.validation_files)
         dataset.validation_samples = dataset.test_as_validation ? dataset.test_samples : samples;
     dataset.train_samples -= samples;

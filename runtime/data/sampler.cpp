@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/philox.hpp"
+#include "plan/rules/validation_part.hpp"
 #include "runtime/base/run_error.hpp"
 
 namespace dtnn::runtime {
@@ -62,9 +63,17 @@ Sampler::Sampler(const plan::Dataset& dataset, const plan::Training& training)
         pool_ = counting(source_samples_);
     } else {
         const std::vector<std::int64_t> all = split_permutation(seed_, source_samples_);
-        const auto middle = all.begin() + dataset.validation_samples;
-        validation_.assign(all.begin(), middle);
-        pool_.assign(middle, all.end());
+        const std::int64_t first = plan::validation_part(source_samples_, training).first;
+        if (first > source_samples_ - kept)
+            throw RunError(Exit::mismatch,
+                           fmt::format("the plan's fold {} of {} ends behind the samples of the "
+                                       "dataset `{}`",
+                                       training.fold, training.k_folds, dataset.name),
+                           "compile the job again with the dtnnc of this version");
+        const auto begin = all.begin() + first, end = begin + kept;
+        validation_.assign(begin, end);
+        pool_.assign(all.begin(), begin);
+        pool_.insert(pool_.end(), end, all.end());
         std::sort(validation_.begin(), validation_.end());
         std::sort(pool_.begin(), pool_.end());
     }

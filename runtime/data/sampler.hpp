@@ -15,7 +15,8 @@ std::vector<std::int64_t> split_permutation(std::uint64_t seed, std::int64_t cou
 /// Which samples an epoch sees, in which order, for all ranks alike: the order is that of the
 /// global batches, and a rank takes its part of each.
 ///
-///     validation = the first validation_samples of split_permutation(seed, source_train_samples),
+///     validation = validation_samples of split_permutation(seed, source_train_samples), the first
+///                  or those of the fold (plan/rules/validation_part.hpp),
 ///                  or all test samples with test_as_validation, or the last validation_samples of
 ///                  the source with validation_files
 ///     pool       = the other training samples

@@ -16,6 +16,7 @@
 #include "runtime/report/comparison_table.hpp"
 #include "runtime/report/html_page.hpp"
 #include "runtime/report/line_chart.hpp"
+#include "runtime/report/repeated_runs.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -253,7 +254,43 @@ class ComparisonPage {
             notes +=
                 "<p>A run's name leads to its own page once <code>dtnn-run report RUN</code> has "
                 "written that.</p>\n";
-        return html_table("numbers", rows) + notes;
+        return html_table("numbers", rows) + notes + repeated();
+    }
+
+    /// The mean and the deviation of runs that repeat one experiment.
+    std::string repeated() const {
+        const Repetition repetition = repeated_runs(comparison_);
+        if (repetition.groups.empty()) return "";
+        std::vector<std::string> heads, over;
+        std::vector<std::size_t> shown;
+        for (std::size_t i = 0; i < comparison_.settings.size(); ++i) {
+            const std::string& path = comparison_.settings[i];
+            const bool repeats = std::find(repetition.over.begin(), repetition.over.end(), path) !=
+                                 repetition.over.end();
+            (repeats ? over : heads).push_back(short_setting(comparison_.settings, path));
+            if (!repeats) shown.push_back(i);
+        }
+        heads.emplace_back("runs");
+        for_each_value(comparison_,
+                       [&](const std::string& name, const auto&) { heads.push_back(name); });
+        std::string rows = html_row(heads, "th");
+        for (const RepeatedRuns& group : repetition.groups) {
+            std::vector<std::string> cells;
+            for (const std::size_t i : shown)
+                cells.push_back(html_escaped(group.settings[i]));
+            cells.push_back(fmt::format("{}", group.runs.size()));
+            for_each_value(comparison_, [&](const std::string&, const auto& value) {
+                const std::optional<RunSpread> spread = run_spread(comparison_, group, value);
+                cells.push_back(spread ? fmt::format("{} &plusmn; {:.2g}",
+                                                     short_number(spread->mean), spread->deviation)
+                                       : "");
+            });
+            rows += html_row_of(cells);
+        }
+        return fmt::format(
+            "<h3>Mean and deviation over {}</h3>\n{}<p>The deviation is the sample's, by n - "
+            "1.</p>\n",
+            html_escaped(fmt::format("{}", fmt::join(over, " and "))), html_table("numbers", rows));
     }
 
     std::string best_cell(const ComparedRun& run, std::size_t index,

@@ -8,19 +8,13 @@
 #include "base/json.hpp"
 #include "base/quantity_text.hpp"
 #include "base/table.hpp"
+#include "runtime/report/repeated_runs.hpp"
 
 namespace dtnn::runtime {
 namespace {
 
 /// The width of a table that cuts nothing: names of runs are copied from it.
 constexpr int kUncut = 10000;
-
-std::optional<double> tested_value(const ComparedRun& run, const std::string& name) {
-    const auto found = run.history.test.numbers.find(name);
-    if (run.state != RunState::finished || found == run.history.test.numbers.end())
-        return std::nullopt;
-    return found->second;
-}
 
 /// The best runs, by measure: for people a mark behind the value.
 bool is_best(const Comparison& comparison, const ComparedMeasure& measure, std::size_t run) {
@@ -35,6 +29,47 @@ std::string called(const Comparison& comparison, const ComparedRun& run) {
                             short_setting(comparison.settings, comparison.settings[i]),
                             run.settings[i]);
     return text;
+}
+
+/// The columns of a table of means: the settings that are no repetition, then every value.
+std::string repeated_text(const Comparison& comparison) {
+    const Repetition repetition = repeated_runs(comparison);
+    if (repetition.groups.empty()) return "";
+    Table table;
+    std::vector<std::size_t> shown;
+    for (std::size_t i = 0; i < comparison.settings.size(); ++i) {
+        const std::string& path = comparison.settings[i];
+        if (std::find(repetition.over.begin(), repetition.over.end(), path) !=
+            repetition.over.end())
+            continue;
+        shown.push_back(i);
+        table.columns.push_back({short_setting(comparison.settings, path), true});
+    }
+    table.columns.push_back({"runs", true});
+    for (const ComparedMeasure& measure : comparison.measures)
+        table.columns.push_back({"best " + measure.title(), true});
+    for (const std::string& name : comparison.tested)
+        table.columns.push_back({"test " + name, true});
+    for (const RepeatedRuns& group : repetition.groups) {
+        std::vector<std::string> row;
+        for (const std::size_t i : shown)
+            row.push_back(group.settings[i]);
+        std::size_t runs = 0;
+        std::vector<std::string> cells;
+        for_each_value(comparison, [&](const std::string&, const auto& value) {
+            const std::optional<RunSpread> spread = run_spread(comparison, group, value);
+            if (spread) runs = std::max(runs, spread->runs);
+            cells.push_back(spread ? spread_text(*spread) : "-");
+        });
+        row.push_back(fmt::format("{}/{}", runs, group.runs.size()));
+        row.insert(row.end(), cells.begin(), cells.end());
+        table.rows.push_back(std::move(row));
+    }
+    std::vector<std::string> over;
+    for (const std::string& path : repetition.over)
+        over.push_back(short_setting(comparison.settings, path));
+    return fmt::format("mean and deviation (of the sample, n - 1) over {}:\n{}",
+                       fmt::join(over, " and "), text_table(table, kUncut));
 }
 
 }  // namespace
@@ -86,6 +121,7 @@ std::string comparison_text(const Comparison& comparison) {
     }
     std::string text = text_table(table, kUncut);
     if (comparison.runs.size() < 2) return text;
+    text += repeated_text(comparison);
     for (const ComparedMeasure& measure : comparison.measures) {
         const std::optional<std::size_t> best = comparison.best_run(measure);
         if (!best) continue;
@@ -139,6 +175,22 @@ std::string comparison_csv(const Comparison& comparison) {
                                run.folder, run.error});
         table.rows.push_back(std::move(row));
     }
+    for (const RepeatedRuns& group : repeated_runs(comparison).groups)
+        for (const bool mean : {true, false}) {
+            const char* const what = mean ? "mean" : "deviation";
+            std::vector<std::string> row = {what};
+            row.insert(row.end(), group.settings.begin(), group.settings.end());
+            row.insert(row.end(), {what, "", "", ""});
+            std::size_t measures = comparison.measures.size();
+            for_each_value(comparison, [&](const std::string&, const auto& value) {
+                const std::optional<RunSpread> spread = run_spread(comparison, group, value);
+                row.push_back(spread ? fmt::to_string(mean ? spread->mean : spread->deviation)
+                                     : "");
+                if (measures > 0) row.emplace_back(), --measures;  // that of no epoch
+            });
+            row.resize(table.columns.size());
+            table.rows.push_back(std::move(row));
+        }
     return csv_table(table);
 }
 
@@ -174,8 +226,28 @@ std::string comparison_json(const Comparison& comparison) {
                                {"meaning", plan::label_of(one.meaning)},
                                {"reason", one.reason},
                                {"values", one.values}});
+    Json repeated = Json::array();
+    const Repetition repetition = repeated_runs(comparison);
+    for (const RepeatedRuns& group : repetition.groups) {
+        Json settings = Json::object(), names = Json::array(), values = Json::object();
+        for (std::size_t i = 0; i < group.settings.size(); ++i)
+            if (!group.settings[i].empty()) settings[comparison.settings[i]] = group.settings[i];
+        for (const std::size_t run : group.runs)
+            names.push_back(comparison.runs[run].name);
+        for_each_value(comparison, [&](const std::string& name, const auto& value) {
+            if (const std::optional<RunSpread> spread = run_spread(comparison, group, value))
+                values[name] = {{"mean", spread->mean},
+                                {"deviation", spread->deviation},
+                                {"runs", spread->runs}};
+        });
+        repeated.push_back({{"over", repetition.over},
+                            {"settings", std::move(settings)},
+                            {"runs", std::move(names)},
+                            {"values", std::move(values)}});
+    }
     const Json document = {{"version", 1},
                            {"runs", std::move(runs)},
+                           {"repeated", std::move(repeated)},
                            {"best", std::move(winners)},
                            {"differences", std::move(differences)}};
     return write_json(document, 1) + "\n";

@@ -8,7 +8,8 @@
 namespace dtnn::runtime {
 
 /// A line for each run: what it was set to, how far it came, its best values, those of the test
-/// split, its state. Then which run is best in each measure.
+/// split, its state. Then mean and deviation of runs that repeat one experiment
+/// (repeated_runs.hpp), and which run is best in each measure.
 std::string comparison_text(const Comparison& comparison);
 
 /// The differences between the plans, a line each: the values of the runs, what that means, and
@@ -17,13 +18,16 @@ std::string differences_text(const Comparison& comparison);
 
 /// A line for each run: run, the settings, state, epochs, epochs_planned, seconds, best.MEASURE and
 /// best_epoch.MEASURE ..., test.MEASURE ..., trainable_parameters, arena_bytes, folder, error.
-/// MEASURE is as "validation.loss". What a run does not have is an empty field. (RFC 4180 with bare
-/// line feeds.)
+/// MEASURE is as "validation.loss". What a run does not have is an empty field. Behind them two
+/// lines for runs that repeat one experiment, `mean` and `deviation` as run and state. (RFC 4180
+/// with bare line feeds.)
 std::string comparison_csv(const Comparison& comparison);
 
 /// {"version": 1, "runs": [{"run", "folder", "settings": {...}, "state", "epochs",
 /// "epochs_planned", "seconds", "best": {MEASURE: {"value", "epoch"}}, "test": {...},
-/// "trainable_parameters", "arena_bytes", "error"}], "best": {MEASURE: run},
+/// "trainable_parameters", "arena_bytes", "error"}], "repeated": [{"over": [...], "settings",
+/// "runs": [...], "values": {"best.MEASURE": {"mean", "deviation", "runs"}, "test.MEASURE": ...}}],
+/// "best": {MEASURE: run},
 /// "differences": [{"what", "meaning", "reason", "values": [...]}]}
 std::string comparison_json(const Comparison& comparison);
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Sweeps: every combination of several values, checked together, written together or not at all."""
 
+import csv
 import json
 import os
 import sys
@@ -63,6 +64,49 @@ class Sweep(CommandTest):
                 self.assertEqual(printed.splitlines()[1:],
                                  [f"{batch},{plan['parameters']},{plan['arena_bytes']},{plan['train_step_flops']}"
                                   for batch, plan in zip((8, 16), index["plans"])])
+
+    def test_folds_are_swept_with_their_mean_and_deviation(self):
+        folds = [word for setting in ("training.k_folds=3", "training.validation_split=0", "dataset.train_samples=50",
+                                      "training.epochs=1") for word in ("--set", setting)]
+        self.expect(self.dtnnc("compile", "tiny.yaml", "-o", "cv", "--sweep", "training.batch_size=8,16", *folds), 0)
+        index = json.loads(self.read("cv/index.json"))
+        self.assertEqual([plan["settings"] for plan in index["plans"]],
+                         [[f"training.batch_size={batch}", f"training.fold={fold}"]
+                          for batch in (8, 16) for fold in (1, 2, 3)])
+        sizes = [json.loads(self.read("cv/" + plan["file"]))["dataset"] for plan in index["plans"][:3]]
+        self.assertEqual([(one["train_samples"], one["validation_samples"]) for one in sizes],
+                         [(33, 17), (33, 17), (34, 16)])
+        said = self.expect(self.dtnn_run("sweep", "cv", "--progress", "none"), 0,
+                           "mean and deviation (of the sample, n - 1) over fold:")
+        self.assertRegex(said.stdout, r"(?m)^ *8 +3/3 +\S+ \+- \S+")
+        told = json.loads(self.expect(self.dtnn_run("sweep", "cv", "--table", "--format", "json"), 0).stdout)
+        self.assertEqual([group["settings"] for group in told["repeated"]],
+                         [{"training.batch_size": "8"}, {"training.batch_size": "16"}])
+        losses = [run["best"]["validation.loss"]["value"] for run in told["runs"][:3]]
+        mean = sum(losses) / 3
+        group = told["repeated"][0]
+        self.assertEqual(group["over"], ["training.fold"])
+        self.assertEqual(group["runs"], [run["run"] for run in told["runs"][:3]])
+        self.assertAlmostEqual(group["values"]["best.validation.loss"]["mean"], mean, 9)
+        self.assertAlmostEqual(group["values"]["best.validation.loss"]["deviation"],
+                               (sum((loss - mean) ** 2 for loss in losses) / 2) ** 0.5, 9)
+        self.assertEqual(len(set(losses)), 3)
+        with open(self.path("cv/results.csv"), encoding="utf-8", newline="") as file:
+            lines = list(csv.DictReader(file))
+        self.assertEqual([line["run"] for line in lines[6:]], ["mean", "deviation"] * 2)
+        self.assertAlmostEqual(float(lines[6]["best.validation.loss"]), mean, 9)
+        self.assertEqual(lines[6]["training.fold"], "")
+        self.expect(self.dtnn_run("report", "cv"), 0)
+        self.assertIn("Mean and deviation over fold", self.read("cv/report.html"))
+        # One of them alone; without one a folder of all, also where nothing else is swept.
+        self.compile(*folds, "--set", "training.fold=2")
+        self.expect(self.dtnnc("compile", "tiny.yaml", *folds), 0, "3 plans")
+        self.expect(self.dtnnc("summary", "tiny.yaml", *folds), 0)
+        self.expect(self.dtnnc("compile", "tiny.yaml", *folds, "-o", "-"), 2, "--sweep writes a folder")
+        # Seeds repeat an experiment, too.
+        self.expect(self.dtnnc("compile", "tiny.yaml", "-o", "seeds", "--sweep", "training.seed=1,2", "--set",
+                               "training.epochs=1"), 0)
+        self.expect(self.dtnn_run("sweep", "seeds", "--progress", "none"), 0, "over seed:")
 
     def test_a_mistake_in_one_combination_writes_nothing(self):
         sweeps = ("--sweep", "training.batch_size=32,0", "--sweep", "training.epochs=1,2")

@@ -15,13 +15,13 @@ using namespace runtime;  // NOLINT(google-build-using-namespace): this file is 
 TrainedNetwork trained_network(const std::string& path, const std::string& weights) {
     std::error_code ignored;
     if (!std::filesystem::is_directory(path, ignored)) {
-        if (path != "-" && !std::filesystem::exists(path, ignored))
+        // Whether a plan is there, whoever reads it says.
+        if (!weights.empty()) return {path, path, weights};
+        if (!std::filesystem::exists(path, ignored))
             throw RunError(Exit::failed, fmt::format("{} is not there", path),
-                           "name a plan, or the folder of a run");
-        if (weights.empty())
-            throw RunError(Exit::usage, fmt::format("nobody says which weights {} has", path),
+                           "name the folder of a run, or a plan with --weights FILE");
+        throw RunError(Exit::usage, fmt::format("nobody says which weights {} has", path),
                            "give --weights FILE, or the folder of a run in place of the plan");
-        return {path, path, weights};
     }
     const RunFolder run(path);
     refuse_links(run.path());  // before anything in it is read

@@ -180,6 +180,10 @@ std::optional<plan::Plan> compile_spec(const std::string& spec, const CompileCom
     if (tuning) options.tuning = &*tuning;
 
     const compiler::JobSpec job = compiler::load_job(spec, load_options(common), diagnostics);
+    const plan::Training& training = job.training.training;
+    if (command.every_fold && training.fold == 0 && training.k_folds > 0 &&
+        !diagnostics.has_errors())
+        throw FoldsWanted{training.k_folds};
     std::optional<plan::Plan> plan;
     try {
         plan = compiler::compile_job(job, options, diagnostics);

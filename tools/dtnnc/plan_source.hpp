@@ -20,15 +20,22 @@ struct CompileCommand {
     compiler::CompileOptions options;
     std::string memory_budget;      ///< "4GiB"; empty: the job's
     std::vector<std::string> emit;  ///< PHASE or PHASE:PROGRAM
-    std::string tuning;      ///< the file of times to choose kernels by; empty: the usual one
-    bool no_tuning = false;  ///< chooses without times
+    std::string tuning;       ///< the file of times to choose kernels by; empty: the usual one
+    bool no_tuning = false;   ///< chooses without times
+    bool every_fold = false;  ///< a job whose folds are not chosen from is FoldsWanted
+};
+
+/// A job is cut into so many folds (`k_folds`), and says of none that it is kept for validation.
+struct FoldsWanted {
+    std::int64_t folds;
 };
 
 /// How kernels are chosen, of commands that write plans.
 void declare_tuning(OptionList& list, CompileCommand& command);
 
-/// Compiles a spec. Nothing when `diagnostics` has errors. Throws UsageError for options that
-/// cannot be carried out and InternalError for our bugs, after the graph was written aside.
+/// Compiles a spec, of one with folds the first where none is chosen. Nothing when `diagnostics`
+/// has errors. Throws UsageError for options that cannot be carried out and InternalError for our
+/// bugs, after the graph was written aside.
 std::optional<plan::Plan> compile_spec(const std::string& spec, const CompileCommand& command,
                                        const CommonOptions& common,
                                        compiler::Diagnostics& diagnostics);

@@ -11,6 +11,7 @@
 #include "compiler/frontend/tables/misplaced_fields.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 #include "compiler/ir/axes.hpp"
+#include "plan/rules/validation_part.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -60,13 +61,9 @@ void read_allowed(const FieldValues& fields, const std::string& what, Diagnostic
 }
 
 std::int64_t samples_of_epoch(const JobSpec& job) {
-    const auto samples = double(job.dataset.dataset.train_samples);
-    // 0.29 of 100 samples are 29, though the product is 28.999...
-    constexpr double kRounding = 1e-7;
-    const double left =
-        samples - std::floor(samples * job.training.training.validation_split + kRounding);
-    return std::max<std::int64_t>(
-        1, std::int64_t(std::floor(left * job.dataset.sample_percentage / 100 + kRounding)));
+    const std::int64_t samples = job.dataset.dataset.train_samples;
+    const std::int64_t left = samples - plan::validation_part(samples, job.training.training).count;
+    return std::max<std::int64_t>(1, plan::share_of(left, job.dataset.sample_percentage / 100));
 }
 
 void check_spec_name(const FieldValues& fields, const std::string& what, Diagnostics& diagnostics) {

@@ -161,7 +161,7 @@ void check_schedules(const TrainingSpec& spec, Diagnostics& diagnostics) {
 
 void check_watched(const TrainingSpec& spec, const DatasetSpec* dataset, Diagnostics& diagnostics) {
     const plan::Training& training = spec.training;
-    const bool validated = !dataset || training.validation_split > 0 ||
+    const bool validated = !dataset || training.validation_split > 0 || training.k_folds > 0 ||
                            dataset->dataset.test_as_validation || dataset->dataset.validation_files;
     for (std::size_t i = 0; i < training.schedules.size(); ++i) {
         const plan::Component& schedule = training.schedules[i];

@@ -158,6 +158,16 @@ const FieldTable& training_table() {
                    "share of the training samples that is kept for validation",
                    mathematics("other samples are kept from training"),
                    fills<&TrainingSpec::training, &plan::Training::validation_split>()),
+        integer_field("k_folds", 0, between(0, 1000),
+                      "parts that the training samples are cut into, of which each is kept for "
+                      "validation by a plan of its own (cross-validation); 0: none",
+                      mathematics("other samples are kept from training"),
+                      fills<&TrainingSpec::training, &plan::Training::k_folds>()),
+        integer_field("fold", 0, between(0, 1000),
+                      "the part that is kept for validation, from 1; 0: `dtnnc compile` writes a "
+                      "plan for each",
+                      mathematics("other samples are kept from training"),
+                      fills<&TrainingSpec::training, &plan::Training::fold>()),
         flag_field("shuffle", true, "another order of the samples every epoch",
                    mathematics("the samples come in another order"),
                    fills<&TrainingSpec::training, &plan::Training::shuffle>()),

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "plan/rules/local_steps.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/data/formats/idx.hpp"
 #include "runtime/data/sampler.hpp"
@@ -118,6 +119,40 @@ TEST_CASE("training and validation samples are disjoint and together all") {
     CHECK(sampler.validation().back() > 9);  // drawn, not the first ten
     CHECK(Sampler(dataset, training).validation() == sampler.validation());
     CHECK(sampler.test() == std::vector<std::int64_t>{0, 1, 2, 3});
+}
+
+TEST_CASE("folds are all training samples, each in one, and alike in size") {
+    for (const std::int64_t folds : {2, 3, 7, 100}) {
+        std::set<std::int64_t> all;
+        std::size_t least = 100, most = 0;
+        for (std::int64_t fold = 1; fold <= folds; ++fold) {
+            plan::Training training;
+            training.k_folds = folds;
+            training.fold = fold;
+            plan::Dataset dataset;
+            dataset.train_samples = dataset.source_train_samples = 100;
+            plan::split_dataset(training, dataset);
+            const Sampler sampler(dataset, training);
+            least = std::min(least, sampler.validation().size());
+            most = std::max(most, sampler.validation().size());
+            all.insert(sampler.validation().begin(), sampler.validation().end());
+            std::set<std::int64_t> both(sampler.train().begin(), sampler.train().end());
+            both.insert(sampler.validation().begin(), sampler.validation().end());
+            CHECK(both.size() == 100);
+            CHECK(sampler.train().size() + sampler.validation().size() == 100);
+        }
+        CHECK(all.size() == 100);
+        CHECK(most - least <= 1);
+    }
+    // A plan that says otherwise is refused.
+    plan::Training training;
+    training.k_folds = 4;
+    training.fold = 4;
+    plan::Dataset dataset;
+    dataset.source_train_samples = 100;
+    dataset.train_samples = 50;
+    dataset.validation_samples = 50;
+    expect_error(Exit::mismatch, {"fold 4 of 4 ends behind"}, [&] { Sampler(dataset, training); });
 }
 
 /// The one label of a sample.

@@ -89,8 +89,8 @@ const tools::RegisteredCommand kPredictCommand(
                    "classes and probabilities of the test samples"},
                   {"dtnn-run predict runs/first --input pictures --format jsonl",
                    "of a folder of pictures, a line of JSON each"},
-                  {"dtnn-run predict runs/first runs/second runs/third --input test -o mean.csv",
-                   "the mean of three networks' probabilities"}}});
+                  {"dtnn-run predict runs/first runs/second --input test -o mean.csv",
+                   "the mean of two networks' probabilities"}}});
 
 }  // namespace
 }  // namespace dtnn

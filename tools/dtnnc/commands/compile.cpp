@@ -79,15 +79,22 @@ struct CompileArguments {
     CommonOptions common;
 };
 
+int compile_as_given(const CompileArguments& given) {
+    if (!given.sweeps.empty())
+        return compile_sweep(given.spec, given.output, given.sweeps, given.command, given.common);
+    return compile(given.spec, given.output, given.command, given.common);
+}
+
 std::function<int()> declare_compile(OptionList& list) {
     auto given = std::make_shared<CompileArguments>();
     list.argument("SPEC", given->spec, "The job, or a model alone");
     declare_common(list, given->common);
     declare_lints(list, given->common);
+    given->command.every_fold = true;
     compiler::CompileOptions& options = given->command.options;
     list.text("-o,--output", given->output,
-              "File of the plan, - for standard output; default NAME.plan.json; with --sweep the "
-              "folder of the plans, default NAME-sweep",
+              "File of the plan, - for standard output; default NAME.plan.json; with --sweep, or "
+              "k_folds in the training, the folder of the plans, default NAME-sweep",
               {.value = "FILE"});
     list.text("--target", options.device,
               fmt::format("Device: {}", fmt::join(plan::device_names(), " or ")),
@@ -116,10 +123,16 @@ std::function<int()> declare_compile(OptionList& list) {
         if (list.has("--memory-budget") && given->command.memory_budget.empty())
             throw UsageError(
                 "--memory-budget is empty\nhelp: leave it out, or write a size, as in 4GiB");
-        if (!given->sweeps.empty())
-            return compile_sweep(given->spec, given->output, given->sweeps, given->command,
-                                 given->common);
-        return compile(given->spec, given->output, given->command, given->common);
+        try {
+            return compile_as_given(*given);
+        } catch (const FoldsWanted& wanted) {
+            // A plan for each fold; of other settings that are swept, of each combination.
+            std::string folds;
+            for (std::int64_t fold = 1; fold <= wanted.folds; ++fold)
+                folds += fmt::format("{}{}", fold == 1 ? "training.fold=" : ",", fold);
+            given->sweeps.push_back(folds);
+            return compile_as_given(*given);
+        }
     };
 }
 
