@@ -21,7 +21,7 @@ TrainedNetwork trained_network(const std::string& path, const std::string& weigh
             throw RunError(Exit::failed, fmt::format("{} is not there", path),
                            "name the folder of a run, or a plan with --weights FILE");
         throw RunError(Exit::usage, fmt::format("nobody says which weights {} has", path),
-                           "give --weights FILE, or the folder of a run in place of the plan");
+                       "give --weights FILE, or the folder of a run in place of the plan");
     }
     const RunFolder run(path);
     refuse_links(run.path());  // before anything in it is read
