@@ -39,6 +39,7 @@ Settings own_fields(const Plan& plan) {
     add("training.validation_split", t.validation_split);
     add("training.k_folds", t.k_folds);
     add("training.fold", t.fold);
+    add("training.history_every", t.history_every);
     add("training.accumulation", t.accumulation);
     add("training.loss", t.loss);
     std::vector<std::string> metrics;

@@ -133,6 +133,24 @@ class ComparisonPage {
         return chart;
     }
 
+    /// The training losses by steps, as far as the histories have them.
+    LineChart chart_by_steps() const {
+        LineChart chart{"training loss by steps", "step", {}, false};
+        chart.whole_x = true;
+        chart.legend = false;
+        for (std::size_t i = 0; i < comparison_.runs.size(); ++i) {
+            if (styles_[i].empty()) continue;
+            Curve curve{comparison_.runs[i].name, styles_[i], {}, {}};
+            for (const EpochRecord& epoch : comparison_.runs[i].history.epochs) {
+                curve.x.insert(curve.x.end(), epoch.steps.begin(), epoch.steps.end());
+                curve.y.insert(curve.y.end(), epoch.losses.begin(), epoch.losses.end());
+            }
+            constexpr std::size_t kMostPoints = 200;
+            if (!curve.x.empty()) chart.curves.push_back(thinned(std::move(curve), kMostPoints));
+        }
+        return chart;
+    }
+
     std::string curves() const {
         std::string charts;
         for (const ComparedMeasure& measure : comparison_.measures) {
@@ -141,6 +159,7 @@ class ComparisonPage {
             if (measure.validation && measure.name == plan::kLossName)
                 charts += svg_of(chart_of({measure.name, false, measure.higher}));
         }
+        charts += svg_of(chart_by_steps());
         if (charts.empty()) return "";
         std::string legend;
         std::size_t drawn = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -87,6 +88,15 @@ class EventReader {
         record.validation = measures_of(line.at("validation"));
         record.samples_per_second = line.at("samples_per_second").get<double>();
         record.seconds = line.at("seconds").get<double>();
+        if (const auto steps = line.find("steps"); steps != line.end()) {
+            record.steps = steps->at("step").get<std::vector<double>>();
+            record.rates = steps->at("learning_rate").get<std::vector<double>>();
+            for (const Json& loss : steps->at("loss"))
+                record.losses.push_back(loss.is_number() ? loss.get<double>() : std::nan(""));
+            if (record.losses.size() != record.steps.size() ||
+                record.rates.size() != record.steps.size())
+                record.steps = record.losses = record.rates = {};
+        }
         // Some are measured in evaluation only.
         for (const char* split : {"train", "validation"}) {
             for (const auto& [name, value] : line.at(split).items()) {

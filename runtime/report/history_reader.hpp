@@ -44,6 +44,8 @@ struct EpochRecord {
     Measures validation;  ///< empty: there was none
     double samples_per_second = 0;
     double seconds = 0;
+    /// The curve of the training loss in the epoch; empty in histories of earlier versions.
+    std::vector<double> steps, losses, rates;
 };
 
 /// A training that had ended, and was given more epochs.

@@ -1,5 +1,6 @@
 #include "runtime/report/history_writer.hpp"
 
+#include <cmath>
 #include <utility>
 
 #include "base/json.hpp"
@@ -84,13 +85,23 @@ void HistoryWriter::start(const std::string& checksum, int threads, double first
 void HistoryWriter::epoch(const EpochResult& result) {
     Json validation;
     if (result.validation.samples > 0) validation = measures(result.validation);
+    Json step = Json::array(), loss = Json::array(), rate = Json::array();
+    for (const CurvePoint& point : result.curve) {
+        step.push_back(point.step);
+        loss.push_back(std::isfinite(point.loss) ? Json(point.loss) : Json());
+        rate.push_back(point.learning_rate);
+    }
     add(line_of(HistoryEvent::epoch, {{"epoch", result.epoch},
                                       {"step", result.step},
                                       {"learning_rate", result.learning_rate},
                                       {"train", measures(result.train)},
                                       {"validation", validation},
                                       {"samples_per_second", result.samples_per_second},
-                                      {"seconds", result.seconds}}));
+                                      {"seconds", result.seconds},
+                                      {"steps",
+                                       {{"step", std::move(step)},
+                                        {"loss", std::move(loss)},
+                                        {"learning_rate", std::move(rate)}}}}));
 }
 
 void HistoryWriter::evaluate(const PassValues& test) {

@@ -7,8 +7,10 @@
 ///      "machine": {"host", "system", "processor", "processors", "memory_bytes"}, "class_names"}
 ///           `class_names` only where the dataset has names for its classes
 ///     {"event": "epoch", "epoch", "step", "learning_rate", "train": {"loss", METRIC...},
-///      "validation": {...}, "samples_per_second", "seconds"}
-///           `validation` is null where nothing is split off
+///      "validation": {...}, "samples_per_second", "seconds",
+///      "steps": {"step": [...], "loss": [...], "learning_rate": [...]}}
+///           `validation` is null where nothing is split off. `steps`: for some steps each, up to
+///           the one named, the mean training loss, and the rate of that step
 ///     {"event": "evaluate", "test": {...}, "samples"}
 ///     {"event": "stopped", "epoch", "reason"}
 ///           a schedule has ended the training

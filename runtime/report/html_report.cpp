@@ -120,13 +120,48 @@ class Page {
         return chart;
     }
 
+    /// The training loss and the learning rate by steps, as far as the history has them.
+    std::string steps() const {
+        Curve loss{"", "train", {}, {}}, rate{"", "other", {}, {}};
+        for (const EpochRecord& epoch : history_.epochs) {
+            if (epoch.steps.empty()) {
+                rate.x.push_back(double(epoch.step));
+                rate.y.push_back(epoch.learning_rate);
+                continue;
+            }
+            loss.x.insert(loss.x.end(), epoch.steps.begin(), epoch.steps.end());
+            loss.y.insert(loss.y.end(), epoch.losses.begin(), epoch.losses.end());
+            rate.x.insert(rate.x.end(), epoch.steps.begin(), epoch.steps.end());
+            rate.y.insert(rate.y.end(), epoch.rates.begin(), epoch.rates.end());
+        }
+        constexpr std::size_t kMostPoints = 1000;  // that a page can tell apart
+        LineChart losses{"training loss by steps", "step", {thinned(loss, kMostPoints)}, false};
+        LineChart rates{"learning rate", "step", {thinned(rate, kMostPoints)}, true};
+        losses.whole_x = rates.whole_x = true;
+        return svg_of(losses) + (has_one_rate() ? "" : svg_of(rates));
+    }
+
+    bool has_one_rate() const {
+        const double first = history_.epochs.front().learning_rate;
+        return std::all_of(history_.epochs.begin(), history_.epochs.end(),
+                           [&](const EpochRecord& epoch) {
+                               return epoch.learning_rate == first &&
+                                      std::all_of(epoch.rates.begin(), epoch.rates.end(),
+                                                  [&](double rate) { return rate == first; });
+                           });
+    }
+    std::string constant_rate() const {
+        return has_one_rate() ? fmt::format("<p>The learning rate is {} throughout.</p>\n",
+                                            history_.epochs.front().learning_rate)
+                              : "";
+    }
+
     std::string curves() const {
         if (history_.epochs.empty())
             return "<p>No epoch has ended, so there is nothing to draw.</p>\n";
-        std::vector<double> epochs, rates, throughput;
+        std::vector<double> epochs, throughput;
         for (const EpochRecord& epoch : history_.epochs) {
             epochs.push_back(double(epoch.epoch));
-            rates.push_back(epoch.learning_rate);
             throughput.push_back(epoch.samples_per_second);
         }
         std::string text = "<div class=\"charts\">\n";
@@ -149,11 +184,10 @@ class Page {
             }
             text += svg_of(chart);
         }
-        LineChart rate = chart_of("learning rate (end of epoch)", true);
-        rate.curves = {{"", "other", epochs, rates}};
+        text += steps();
         LineChart speed = chart_of("training samples/s", true);
         speed.curves = {{"", "other", epochs, throughput}};
-        text += svg_of(rate) + svg_of(speed) + "</div>\n";
+        text += svg_of(speed) + "</div>\n" + constant_rate();
         if (!history_.continued.empty())
             text +=
                 "<p>Where a line stands, the training had ended and was given more epochs.</p>\n";

@@ -199,6 +199,21 @@ class Drawing {
 
 }  // namespace
 
+Curve thinned(Curve curve, std::size_t most) {
+    const std::size_t each = (curve.x.size() + most - 1) / std::max<std::size_t>(1, most);
+    if (each <= 1) return curve;
+    Curve result{std::move(curve.name), std::move(curve.style), {}, {}};
+    for (std::size_t first = 0; first < curve.x.size(); first += each) {
+        const std::size_t end = std::min(curve.x.size(), first + each);
+        double sum = 0;
+        for (std::size_t i = first; i < end; ++i)
+            sum += curve.y[i] / double(end - first);
+        result.x.push_back(curve.x[end - 1]);
+        result.y.push_back(sum);
+    }
+    return result;
+}
+
 std::string svg_of(const LineChart& chart) {
     return Drawing(chart).draw();
 }

@@ -14,6 +14,10 @@ struct Curve {
     std::vector<double> y;  ///< as many; a NaN or an infinity leaves a gap
 };
 
+/// The curve with at most so many points, each the mean of some that follow one another, at the
+/// place of the last of them.
+Curve thinned(Curve curve, std::size_t most);
+
 struct LineChart {
     std::string title;
     std::string x_label;

@@ -51,6 +51,10 @@ void RunWatch::update() {
     for (const EpochRecord& epoch : history.epochs) {
         if (epoch.epoch <= epochs_told_) continue;
         epochs_told_ = epoch.epoch;
+        for (std::size_t i = 0; i < epoch.steps.size(); ++i)
+            board_->scalars(
+                std::int64_t(epoch.steps[i]),
+                {{"steps/loss", epoch.losses[i]}, {"steps/learning_rate", epoch.rates[i]}});
         Scalars scalars = {{"learning_rate", epoch.learning_rate},
                            {"samples_per_second", epoch.samples_per_second}};
         add(scalars, "train/", epoch.train);

@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "runtime/train/metrics.hpp"
 #include "runtime/train/session.hpp"
@@ -14,13 +16,16 @@ namespace dtnn::runtime {
 
 class EpochSums {
   public:
-    /// The session outlives it. Everything that adding takes is allocated here.
-    explicit EpochSums(Session& session);
+    /// The session outlives it. An epoch has so many batches. Everything that adding takes is
+    /// allocated here.
+    EpochSums(Session& session, std::int64_t batches);
 
     /// Begins an epoch.
-    void reset() { mine_.reset(); }
-    /// Adds the batch that this rank has run last.
-    void add(const BatchOutputs& batch, std::int64_t samples) { mine_.add(batch, samples); }
+    void reset();
+    /// Adds the batch that this rank has run last: which one of the epoch from 0, and which step
+    /// of the training from 1.
+    void add(const BatchOutputs& batch, std::int64_t samples, std::int64_t number,
+             std::int64_t step);
     /// This rank's sums so far, for lines of progress.
     const MetricSet& mine() const { return mine_; }
     /// Together: the epoch so far, over the samples of all ranks.
@@ -28,6 +33,15 @@ class EpochSums {
         JoinedValues joined = mine_.joined(session_.communicator());
         return {std::move(joined.values), joined.samples};
     }
+
+    /// Some batches of the epoch that follow one another (plan/rules/history_points.hpp).
+    struct Point {
+        std::int64_t batches = 0;  ///< of the epoch, up to its end
+        std::int64_t step = 0;     ///< the last one, since the training began
+        double loss = 0;           ///< the mean over their samples, of all ranks
+    };
+    /// Together: the epoch's points, without those that have no samples.
+    std::vector<Point> points() const;
 
     /// Together: into a state, as TrainingState keeps them. Counts are rank 0's.
     void save(TrainingState& state);
@@ -37,8 +51,21 @@ class EpochSums {
     void restore(const TrainingState& state);
 
   private:
+    /// What a rank has of a point.
+    struct PointSums {
+        MetricSet::WeightedLoss loss;
+        std::int64_t step = 0;  ///< the last one with samples
+
+        void add(const PointSums& other);
+    };
+
+    void add_points(std::span<const std::byte> saved);
+
     Session& session_;
     MetricSet mine_;
+    std::int64_t batches_;
+    std::int64_t steps_of_point_;
+    std::vector<PointSums> points_;  ///< this rank's
 };
 
 }  // namespace dtnn::runtime

@@ -43,7 +43,7 @@ class Loop {
           plan_(session.plan()),
           steps_(session),
           schedules_(plan_, session.ranks()),
-          sums_(session),
+          sums_(session, steps_.batches()),
           divergence_(session, observer, request) {
         state_.ranks = session.ranks();
         if (request.from != nullptr) go_on_from(*request.from);
@@ -61,6 +61,7 @@ class Loop {
     void take_results();
     void fill_inputs(const BatchProgram& batch);
     End finish_epoch();
+    std::vector<CurvePoint> curve() const;
     Findings findings() const;
     End heed(const Findings& found);
     bool step_checkpoint_due() const;
@@ -216,7 +217,7 @@ void Loop::take_results() {
     if (done.batch != nullptr) done.batch->program->wait();
     if (done.batch != nullptr && done.samples > 0) {
         divergence_.look_at_batch(done.batch->loss(), done.place);
-        sums_.add(done.batch->outputs, done.samples);
+        sums_.add(done.batch->outputs, done.samples, done.batches - 1, done.place.step);
     }
     if (!first_step_told_) observer_.first_step();
     first_step_told_ = true;
@@ -293,6 +294,14 @@ Loop::End Loop::train_epoch() {
     return end;
 }
 
+std::vector<CurvePoint> Loop::curve() const {
+    std::vector<CurvePoint> curve;
+    for (const EpochSums::Point& point : sums_.points())
+        curve.push_back(
+            {point.step, point.loss, schedules_.learning_rate({state_.epoch, point.batches - 1})});
+    return curve;
+}
+
 Loop::End Loop::finish_epoch() {
     EpochResult result;
     const double seconds = epoch_watch_.seconds();
@@ -303,6 +312,7 @@ Loop::End Loop::finish_epoch() {
     result.step = state_.step;
     // A resumed epoch may have no batch left: the rate is that of the epoch's last batch.
     result.learning_rate = schedules_.learning_rate({state_.epoch, steps_.batches() - 1});
+    result.curve = curve();
     result.validation = session_.validate(divergence_.check());
     if (result.validation.stopped) return End::interrupted;
     divergence_.look_at_validation(result.validation, place());

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "runtime/base/run_error.hpp"
 #include "runtime/train/session.hpp"
@@ -13,12 +14,20 @@
 
 namespace dtnn::runtime {
 
+/// A point of the loss's curve: some steps of an epoch.
+struct CurvePoint {
+    std::int64_t step = 0;     ///< the last of them, since the training began
+    double loss = 0;           ///< the mean over their samples, of all ranks
+    double learning_rate = 0;  ///< of that step
+};
+
 struct EpochResult {
     std::int64_t epoch = 0;    ///< counted from 1
     std::int64_t step = 0;     ///< steps done since the training began
     double learning_rate = 0;  ///< the one of the epoch's last step
     PassValues train;
     PassValues validation;          ///< no samples: there is no validation split
+    std::vector<CurvePoint> curve;  ///< of the training (plan/rules/history_points.hpp)
     double samples_per_second = 0;  ///< of all ranks, while they train in this process
     double seconds = 0;             ///< with validation
 };

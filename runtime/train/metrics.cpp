@@ -126,6 +126,7 @@ void MetricSet::add(const BatchOutputs& batch, std::int64_t samples) {
         batch.loss_weight.data != nullptr ? number_of(batch.loss_weight) : double(samples);
     samples_ += samples;
     weight_ += weight;
+    last_loss_ = {batch.batch_loss() * weight, weight};
     if (batch.counted.data != nullptr) counted_ += number_of(batch.counted);
     for (Running& running : running_)
         running.sum += running.metric == kLoss ? batch.batch_loss() * weight

@@ -94,6 +94,12 @@ class MetricSet {
     /// Adds the batch that was run last.
     void add(const BatchOutputs& batch, std::int64_t samples);
     std::int64_t samples() const { return samples_; }
+    /// Of the batch that was added last: its loss times its weight, and that.
+    struct WeightedLoss {
+        double sum = 0;
+        double weight = 0;
+    };
+    const WeightedLoss& last_loss() const { return last_loss_; }
 
     /// The loss and the plan's metrics that such a pass measures, in the plan's order; names only
     /// depend on plan and kind.
@@ -157,8 +163,9 @@ class MetricSet {
     bool ignores_;         ///< some labels do not count
     std::size_t scoring_;  ///< a metric of the plan that keeps scores
     std::int64_t samples_ = 0;
-    double counted_ = 0;            ///< labels that count, where some do not
-    double weight_ = 0;             ///< sum of the weights of the losses added
+    double counted_ = 0;  ///< labels that count, where some do not
+    double weight_ = 0;   ///< sum of the weights of the losses added
+    WeightedLoss last_loss_;
     std::vector<Running> running_;  ///< the loss first
     std::vector<Counts> counts_;
     std::vector<float> scores_;          ///< [rows, classes] of an f32 plan

@@ -21,7 +21,8 @@ struct TrainingState {
     std::int64_t batch = 0;       ///< batches done of the epoch after those
     std::int64_t step = 0;        ///< batches done since the training began
     std::int64_t update = 0;      ///< updates done since the training began
-    /// MetricSet::save_sums of the unfinished epoch, one rank after another.
+    /// MetricSet::save_sums of the unfinished epoch and the losses of its points (EpochSums), one
+    /// rank after another.
     std::vector<std::byte> sums;
     /// MetricSet::save_counts of all ranks together, on rank 0 alone: they can be large, and are as
     /// large for any number of ranks. Do not travel with bytes_of.

@@ -64,6 +64,9 @@ class Ranks(CommandTest):
         epochs = self.events(output, "epoch")
         return [epoch[part]["loss"] for epoch in epochs for part in ("train", "validation")]
 
+    def curve(self, output):
+        return [loss for epoch in self.events(output, "epoch") for loss in epoch["steps"]["loss"]]
+
     def samples(self, name):
         steps = {}
         for path in [self.path(name)] if os.path.exists(self.path(name)) else glob.glob(self.path(name) + ".*"):
@@ -86,8 +89,9 @@ class Ranks(CommandTest):
             self.train(ranks, f"r{ranks}", plan, "--log-samples", self.path(f"log{ranks}"))
             self.assertEqual(self.samples(f"log{ranks}"), samples)
             self.assertEqual(self.events(f"r{ranks}", "start")[0]["ranks"], ranks)
-            for a, b in zip(expected, self.losses(f"r{ranks}"), strict=True):
-                self.assertLessEqual(abs(a - b), bound * abs(a), f"{ranks} ranks")
+            for told in (self.losses, self.curve):
+                for a, b in zip(told("one"), told(f"r{ranks}"), strict=True):
+                    self.assertLessEqual(abs(a - b), bound * abs(a), f"{ranks} ranks")
 
     def test_losses_and_samples_are_those_of_one_rank(self):
         self.check_same(3e-5)  # after 100 steps in float
@@ -125,8 +129,9 @@ class Ranks(CommandTest):
             self.assertFalse(json.loads(done.stdout)["changes_the_mathematics"], done.stdout)
             self.train(ranks, "", plan, "--resume", back(f"on{ranks}"), "--keep-global-batch")
             self.assertEqual(self.events(f"on{ranks}", "resume")[0]["ranks"], ranks)
-            for a, b in zip(self.losses("whole"), self.losses(f"on{ranks}"), strict=True):
-                self.assertLessEqual(abs(a - b), 1e-12 * abs(a), f"{ranks} ranks")
+            for told in (self.losses, self.curve):
+                for a, b in zip(told("whole"), told(f"on{ranks}"), strict=True):
+                    self.assertLessEqual(abs(a - b), 1e-12 * abs(a), f"{ranks} ranks")
         # Another global batch is refused, whatever is said.
         other = plan_for(2, 12)
         done = run(DTNNC, "diff", four, other, "--format", "json")
@@ -250,7 +255,13 @@ class Ranks(CommandTest):
         done = run("mpiexec", "-n", "1", DTNN_RUN, "--resume", self.path("r"), cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("of 2 ranks of 4, global batches of 8 samples; this run has 1 rank of 4, global batches of 4", done.stderr)
-        self.assertEqual(len(self.events("r", "epoch")), 60)
+        epochs = self.events("r", "epoch")
+        self.assertEqual(len(epochs), 60)
+        # However many steps an epoch has by how many ranks, its curve goes on where the one before ended.
+        steps = [step for epoch in epochs for step in epoch["steps"]["step"]]
+        self.assertEqual(steps, sorted(set(steps)))
+        self.assertGreater(steps[0], 0)
+        self.assertEqual([epoch["steps"]["step"][-1] for epoch in epochs], [epoch["step"] for epoch in epochs])
 
     def checkpoints(self, output):
         folder = os.path.join(self.path(output), "checkpoints")

@@ -138,6 +138,30 @@ class Watching(CommandTest):
                     self.assertEqual(float(row[f"{split}.{name}"]), value)
             self.assertEqual(float(row["learning_rate"]), epoch["learning_rate"])
 
+    def test_an_epoch_has_the_curve_of_its_loss(self):
+        batch, samples = self.plan["training"]["batch_size"], self.plan["dataset"]["train_samples"]
+        steps = -(-samples // batch)
+        self.assertGreater(steps, 3)
+        for every in (0, 3, 10**6):
+            with self.subTest(every=every):
+                self.compile("--set", f"training.history_every={every}", plan="curve.json")
+                self.expect(self.dtnn_run("curve.json", "-o", "curve", "--force", "--progress", "none"), 0)
+                with open(self.path("curve/history.jsonl"), encoding="utf-8") as file:
+                    epochs = [event for event in map(json.loads, file) if event["event"] == "epoch"]
+                each = every or -(-steps // 50)
+                for number, epoch in enumerate(epochs):
+                    curve = epoch["steps"]
+                    first = number * steps
+                    ends = [min(first + (i + 1) * each, first + steps) for i in range(-(-steps // each))]
+                    self.assertEqual(curve["step"], ends)
+                    self.assertEqual(curve["step"][-1], epoch["step"])
+                    self.assertEqual(curve["learning_rate"][-1], epoch["learning_rate"])
+                    # The epoch's loss is the mean of the points', by their samples.
+                    sizes = [min((end - first) * batch, samples) for end in ends]
+                    weights = [b - a for a, b in zip([0] + sizes, sizes)]
+                    mean = sum(loss * weight for loss, weight in zip(curve["loss"], weights)) / samples
+                    self.assertAlmostEqual(mean, epoch["train"]["loss"], delta=1e-9)
+
     def test_event_files_say_what_the_history_says(self):
         (path,) = glob.glob(self.path("run/tensorboard/events.out.tfevents.*"))
         told = list(events(path))
@@ -149,6 +173,11 @@ class Watching(CommandTest):
             for split in ("train", "validation"):
                 for name, value in epoch[split].items():
                     self.assertAlmostEqual(said[f"{split}/{name}"], value, delta=1e-6 * max(1, abs(value)))
+        curve = {event["step"]: event["scalars"] for event in told if "steps/loss" in event["scalars"]}
+        for epoch in self.epochs:
+            for step, loss, rate in zip(*(epoch["steps"][name] for name in ("step", "loss", "learning_rate"))):
+                self.assertAlmostEqual(curve[step]["steps/loss"], loss, delta=1e-5 * max(1, abs(loss)))
+                self.assertAlmostEqual(curve[step]["steps/learning_rate"], rate, delta=1e-6)
         test = self.history[-1]["test"]
         said = [event["scalars"] for event in told if "test/loss" in event["scalars"]]
         self.assertEqual(len(said), 1)

@@ -168,6 +168,12 @@ const FieldTable& training_table() {
                       "plan for each",
                       mathematics("other samples are kept from training"),
                       fills<&TrainingSpec::training, &plan::Training::fold>()),
+        integer_field("history_every", 0, between(0, 1'000'000'000).in("steps"),
+                      "steps of each point of the loss's curve in the history, with the learning "
+                      "rate; 0: as many as make some fifty points of an epoch; an epoch has 10,000 "
+                      "points at most",
+                      performance("the history tells the same losses in other steps"),
+                      fills<&TrainingSpec::training, &plan::Training::history_every>()),
         flag_field("shuffle", true, "another order of the samples every epoch",
                    mathematics("the samples come in another order"),
                    fills<&TrainingSpec::training, &plan::Training::shuffle>()),
