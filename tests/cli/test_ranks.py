@@ -89,9 +89,9 @@ class Ranks(CommandTest):
             self.train(ranks, f"r{ranks}", plan, "--log-samples", self.path(f"log{ranks}"))
             self.assertEqual(self.samples(f"log{ranks}"), samples)
             self.assertEqual(self.events(f"r{ranks}", "start")[0]["ranks"], ranks)
-            for told in (self.losses, self.curve):
+            for told, least in ((self.losses, bound), (self.curve, 10 * bound)):  # of few steps
                 for a, b in zip(told("one"), told(f"r{ranks}"), strict=True):
-                    self.assertLessEqual(abs(a - b), bound * abs(a), f"{ranks} ranks")
+                    self.assertLessEqual(abs(a - b), least * abs(a), f"{ranks} ranks")
 
     def test_losses_and_samples_are_those_of_one_rank(self):
         self.check_same(3e-5)  # after 100 steps in float
