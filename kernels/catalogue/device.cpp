@@ -8,6 +8,7 @@
 #include "kernels/cuda/chunks.hpp"
 #include "kernels/cuda/conv_columns.hpp"
 #include "kernels/cuda/conv_scratch.hpp"
+#include "kernels/cuda/conv_tiles.hpp"
 #include "kernels/cuda/expression_stack.hpp"
 #include "kernels/layout.hpp"
 
@@ -24,6 +25,18 @@ Refused unless_images_and_filters_suit_device(const Problem& problem) {
     return std::nullopt;
 }
 
+/// Convolutions of few channels, and the gradients of their sources where those are one.
+Refused unless_tiles_suit(const Problem& problem) {
+    if (auto reason = unless_images_and_filters_suit_device(problem)) return reason;
+    if (problem.flag("tf32")) return "its products may be rounded, which libraries do faster";
+    const ConvShape shape = conv_shape(problem);
+    if (!cuda::suits_tiles(shape)) return "its channels or filters are not 16, 32, 48 or 64";
+    if (side_of(problem) == ProductSide::backward_data &&
+        (shape.stride_height != 1 || shape.stride_width != 1))
+        return "it has only stride 1";
+    return std::nullopt;
+}
+
 /// The sums of chunks that are added up beside a convolution or a dense product: two of every
 /// filter for the statistics, one for the gradient of the bias.
 std::int64_t device_conv_sums(const Problem& problem) {
@@ -32,6 +45,11 @@ std::int64_t device_conv_sums(const Problem& problem) {
     const ConvShape shape = product_shape(problem);
     if (shape.filters == 0) return 0;
     return cuda::conv_sums_bytes(sums, shape.out_pixels(), shape.filters);
+}
+
+/// The sums of slices of the pixels, and those of chunks.
+std::int64_t device_tiles(const Problem& problem) {
+    return cuda::library_bytes(cuda::tile_bytes(conv_shape(problem))) + device_conv_sums(problem);
 }
 
 namespace {

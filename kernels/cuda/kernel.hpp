@@ -8,6 +8,9 @@
 #define DTNN_CUDA_KERNEL(function, Arguments) \
     DTNN_DEFINE_KERNEL(function, Arguments, const Launch, launch, DTNN_OF_FLOATS)
 
+#define DTNN_CUDA_KERNEL_OF_FLOAT(function, Arguments) \
+    DTNN_DEFINE_KERNEL(function, Arguments, const Launch, launch, DTNN_OF_FLOAT)
+
 /// And for those that values are stored in: BFloat16, Float16.
 #define DTNN_CUDA_KERNEL_OF_VALUES(function, Arguments) \
     DTNN_DEFINE_KERNEL(function, Arguments, const Launch, launch, DTNN_OF_VALUES)

@@ -11,6 +11,9 @@
 ///         // a barrier of the group
 ///         [=] DTNN_DEVICE(std::int64_t row, int thread, Shared& shared) { ... });
 ///
+/// Where a group works through its operands step by step, `launch.steps(count, tile)` keeps what
+/// each thread has worked out from step to step, and reads ahead (below).
+///
 /// Elements and groups run in any order and at the same time; so do the threads of a group between
 /// two barriers. Nothing survives a barrier but memory. What a launch does is done before the next
 /// one of the same stream begins. Lambdas capture plain values and pointers to device memory, by
@@ -27,6 +30,7 @@
 #if defined(__CUDACC__)
 #include <cuda_runtime.h>
 #else
+#include <array>
 #include <cstring>
 #include <functional>
 #endif
@@ -90,6 +94,31 @@ __global__ void __launch_bounds__(kThreads) groups_kernel(std::int64_t count, Ph
         ((phases(group, int(threadIdx.x), shared), __syncthreads()), ...);
 }
 
+template <class Tile>
+__global__ void __launch_bounds__(kThreads) steps_kernel(std::int64_t count, Tile tile) {
+    __shared__ alignas(16) unsigned char bytes[2][sizeof(typename Tile::Shared)];
+    const auto shared = [&](std::int64_t step) -> typename Tile::Shared& {
+        return *reinterpret_cast<typename Tile::Shared*>(bytes[step & 1]);
+    };
+    const int thread = int(threadIdx.x);
+    const std::int64_t steps = tile.steps();
+    for (std::int64_t group = blockIdx.x; group < count; group += gridDim.x) {
+        typename Tile::Own own;
+        tile.begin(group, thread, own);
+        tile.fetch(0, thread, own);
+        tile.put(thread, own, shared(0));
+        __syncthreads();
+        for (std::int64_t step = 0; step < steps; ++step) {
+            const bool more = step + 1 < steps;
+            if (more) tile.fetch(step + 1, thread, own);
+            tile.add(thread, shared(step), own);
+            if (more) tile.put(thread, own, shared(step + 1));
+            __syncthreads();
+        }
+        tile.end(group, thread, own);
+    }
+}
+
 inline unsigned blocks_of(std::int64_t wanted) {
     // Enough to fill any device, few enough for a grid's first dimension.
     constexpr std::int64_t kMost = std::int64_t{1} << 20;
@@ -130,6 +159,18 @@ class Launch {
     /// holds anything at first.
     template <class Shared, class... Phases>
     void groups(std::int64_t count, const Phases&... phases) const;
+
+    /// For the groups 0 .. count - 1 and the threads of each
+    ///     tile.begin(group, thread, own)
+    ///     for the steps 0 .. tile.steps() - 1, of which there is at least one:
+    ///         tile.fetch(step, thread, own)    reads from the device's memory
+    ///         tile.put(thread, own, shared)    gives it to the group: a barrier comes behind
+    ///         tile.add(thread, shared, own)    works on what all threads gave
+    ///     tile.end(group, thread, own)
+    /// where a step's fetch comes before the add of the one before, and its put behind it. `Own` is
+    /// a thread's, `Shared` a step's; both are trivial structs that hold anything at first.
+    template <class Tile>
+    void steps(std::int64_t count, const Tile& tile) const;
 
 #if !defined(__CUDACC__)
     /// work(order), now or later.
@@ -196,6 +237,50 @@ void Launch::groups(std::int64_t count, const Phases&... phases) const {
                     phase(group, forward ? thread : kThreads - 1 - thread, *shared);
             };
             (run(phases), ...);
+        }
+    });
+#endif
+}
+
+template <class Tile>
+void Launch::steps(std::int64_t count, const Tile& tile) const {
+    if (count <= 0) return;
+#if defined(__CUDACC__)
+    detail::steps_kernel<<<detail::blocks_of(count), kThreads, 0, stream_>>>(count, tile);
+    detail::check();
+#else
+    on_host([=](HostOrder order) {
+        // On the heap, where the address sanitizer looks. Steps have two places by turns.
+        const auto own = std::make_unique<std::array<typename Tile::Own, kThreads>>();
+        const auto shared = std::make_unique<std::array<typename Tile::Shared, 2>>();
+        const bool forward = order == HostOrder::forward;
+        for (std::int64_t i = 0; i < count; ++i) {
+            std::memset(static_cast<void*>(own.get()), 0xA5, sizeof(*own));
+            std::memset(static_cast<void*>(shared.get()), 0xA5, sizeof(*shared));
+            const std::int64_t group = forward ? i : count - 1 - i;
+            const auto all = [&](const auto& work) {
+                for (int j = 0; j < kThreads; ++j) {
+                    const int thread = forward ? j : kThreads - 1 - j;
+                    work(thread, (*own)[std::size_t(thread)]);
+                }
+            };
+            const auto place = [&](std::int64_t step) -> auto& {
+                return (*shared)[step & 1];
+            };
+            all([&](int thread, auto& mine) {
+                tile.begin(group, thread, mine);
+                tile.fetch(0, thread, mine);
+                tile.put(thread, mine, place(0));
+            });
+            for (std::int64_t step = 0; step < tile.steps(); ++step) {
+                all([&](int thread, auto& mine) {
+                    const bool more = step + 1 < tile.steps();
+                    if (more) tile.fetch(step + 1, thread, mine);
+                    tile.add(thread, place(step), mine);
+                    if (more) tile.put(thread, mine, place(step + 1));
+                });
+            }
+            all([&](int thread, auto& mine) { tile.end(group, thread, mine); });
         }
     });
 #endif

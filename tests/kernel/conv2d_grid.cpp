@@ -145,6 +145,12 @@ std::vector<Convolution> convolutions() {
         {1, 8, 70, 6, 16, 3, 3, {1, 1}, kSame},
         {1, 64, 6, 6, 64, 3, 3, {1, 1}, {2, 2, 2, 2}},
         {1, 2, 9, 13, 4, 3, 3, {1, 1}, kSame},
+        // Tiles for devices: dilated windows, strides in one direction, one image with more pixels
+        // than the slices of a gradient have, pixels that end within a step and within a tile.
+        {2, 16, 9, 11, 32, 3, 3, {1, 1}, {2, 2, 2, 2}, {2, 2}},
+        {1, 48, 10, 7, 16, 3, 2, {2, 1}, {1, 0, 0, 1}},
+        {1, 16, 67, 71, 16, 3, 3, {1, 1}, kSame},
+        {5, 32, 5, 3, 16, 5, 5, {1, 2}, {2, 2, 2, 2}},
     };
 }
 
