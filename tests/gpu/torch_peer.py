@@ -2,7 +2,8 @@
 """Trains a model with PyTorch on made-up data, in its best forms on a GPU, and prints samples per second of each as JSON.
 
 Forms: eager (float32, no TF32, channels last), graphs (the same, a whole step captured as a CUDA graph), compile
-(torch.compile of the same), compile_graphs (both); those that begin with bf16 are the same with autocast to bfloat16. Layers and parameter counts are those of specs/models.
+(torch.compile of the same), compile_graphs (both), max_graphs (both, by max-autotune, which takes minutes); those that
+begin with bf16 are the same with autocast to bfloat16. Layers and parameter counts are those of specs/models.
 """
 
 import argparse
@@ -118,19 +119,24 @@ def as_graph(trainer):
     return graph.replay
 
 
-def compiled(trainer):
-    trainer.model = torch.compile(trainer.model, mode="max-autotune-no-cudagraphs")
+def compiled(trainer, mode="default"):
+    trainer.model = torch.compile(trainer.model, mode=mode)
     return trainer.step
 
 
-def compiled_as_graph(trainer):
-    trainer.model = torch.compile(trainer.model, mode="max-autotune-no-cudagraphs")
+def compiled_as_graph(trainer, mode="default"):
+    compiled(trainer, mode)
     return as_graph(trainer)
 
 
-FORMS = {"eager": (False, lambda t: t.step), "graphs": (False, as_graph), "compile": (False, compiled),
-         "compile_graphs": (False, compiled_as_graph), "bf16": (True, lambda t: t.step), "bf16_graphs": (True, as_graph),
-         "bf16_compile": (True, compiled), "bf16_compile_graphs": (True, compiled_as_graph)}
+def max_as_graph(trainer):
+    return compiled_as_graph(trainer, "max-autotune-no-cudagraphs")
+
+
+PREPARE = {"eager": lambda trainer: trainer.step, "graphs": as_graph, "compile": compiled, "compile_graphs": compiled_as_graph,
+           "max_graphs": max_as_graph}
+FORMS = {name: (False, prepare) for name, prepare in PREPARE.items()}
+FORMS |= {"bf16_" + name: (True, prepare) for name, prepare in PREPARE.items()}
 
 
 def profile(step):
