@@ -30,9 +30,13 @@ training: {kind: training, name: short, optimizer: adam, batch_size: 64, epochs:
 """
 
 
+SLOWER = float(os.environ.get("DTNN_SLOWER", "1"))
+SANITIZED = SLOWER > 1  # sanitizers are in the programs: they take memory and open files of their own
+
+
 def limit(seconds):
-    """The most seconds that a test waits: more where programs are slow, as those with sanitizers in them."""
-    return seconds * float(os.environ.get("DTNN_SLOWER", "1"))
+    """The most seconds that a test waits: more where programs are slow."""
+    return seconds * SLOWER
 
 
 def run(*command, cwd=None, env=None, timeout=120, **options):

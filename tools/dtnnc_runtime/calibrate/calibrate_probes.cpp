@@ -15,6 +15,7 @@
 #include "plan/rules/parallel.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/data/pipeline.hpp"
+#include "runtime/exec/measure_kernels.hpp"
 #include "runtime/train/session.hpp"
 #include "tools/dtnnc_runtime/calibrate/calibrate.hpp"
 
@@ -179,6 +180,14 @@ constexpr Probe kProbes[] = {
     {kNarrow, "[3, 32, 32]"}, {kProducts, "[1, 28, 28]"},
     {kCached, "[1, 28, 28]"}, {kWide, "[3, 32, 32]", "  compute: bf16_products\n"}};
 
+/// The best instructions of this machine that this program has kernels for.
+std::string best_isa() {
+    auto isa = kernels::host_isa();
+    while (isa > kernels::Isa::baseline && !runtime::has_kernels(isa))
+        isa = kernels::Isa(int(isa) - 1);
+    return std::string(kernels::name_of(isa));
+}
+
 /// `more` are further fields of its dataset.
 plan::Plan compile_probe(const Probe& probe, int threads, std::int64_t samples = 64,
                          const std::string& more = "") {
@@ -193,7 +202,8 @@ plan::Plan compile_probe(const Probe& probe, int threads, std::int64_t samples =
     compiler::LoadOptions load;
     load.texts[file] = probe.text + tail.substr(1) + probe.training;
     compiler::Diagnostics diagnostics;
-    auto plan = compiler::compile_file(file, load, {.threads = threads}, diagnostics);
+    auto plan =
+        compiler::compile_file(file, load, {.isa = best_isa(), .threads = threads}, diagnostics);
     DTNN_CHECK(plan.has_value(), "a probe's plan: {}", diagnostics.render(false, 1));
     return std::move(*plan);
 }
