@@ -46,13 +46,13 @@ inline constexpr std::string_view kPictureLine =
 inline constexpr std::string_view kPictureSoft = "class=\"soft\" fill=\"#5f6878\"";
 
 /// A picture that is a file of its own, on its paper, with its title: what stands before the first
-/// ": " of it, and the rest in a line below. As wide as given, or as the window where that is
-/// narrower; light or dark, as the reader's system asks. Texts have 13 pixels; so wide that they
-/// can be read in a window of 480.
+/// ": " of it, and the rest in a line below. As wide as the page that it stands in, up to twice its
+/// size; light or dark, as the reader's system asks. Texts have 13 pixels; so wide that they can be
+/// read in a window of 480.
 Svg svg_picture(double height, std::string_view title);
 inline constexpr double kPictureWidth = 640, kPictureMargin = 24;
 
-/// At most so wide is a text of a picture.
+/// At most so wide is a text of a picture, in the fonts that systems have.
 double picture_text_width(std::string_view text);
 
 /// Text of at most so many characters: of a longer one the end, behind dots.

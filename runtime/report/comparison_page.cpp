@@ -14,9 +14,11 @@
 #include "base/text.hpp"
 #include "plan/metrics.hpp"
 #include "runtime/report/comparison_table.hpp"
+#include "runtime/report/fitted_table.hpp"
 #include "runtime/report/html_page.hpp"
 #include "runtime/report/line_chart.hpp"
 #include "runtime/report/repeated_runs.hpp"
+#include "runtime/report/setting_charts.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -55,11 +57,13 @@ class ComparisonPage {
 
     std::string write() const {
         const std::string title = fmt::format("{} runs", comparison_.runs.size());
-        return html_page(title, head(title),
-                         {{"curves", "Curves", curves()},
-                          {"runs", "Runs", runs()},
-                          {"differences", "What differs", differences()},
-                          {"next", "What next", next()}});
+        return html_page(
+            title, head(title),
+            {{"settings", "By setting", comparison_.swept ? html_setting_charts(comparison_) : ""},
+             {"curves", "Curves", curves()},
+             {"runs", "Runs", runs()},
+             {"differences", "What differs", differences()},
+             {"next", "What next", next()}});
     }
 
   private:
@@ -99,12 +103,14 @@ class ComparisonPage {
         if (failed > 0) facts.emplace_back("failed", fmt::to_string(failed));
         facts.emplace_back("time of all", elapsed_time_text(seconds));
         for (const ComparedMeasure& measure : comparison_.measures) {
-            const std::optional<std::size_t> best = comparison_.best_run(measure);
-            if (!best) continue;
-            const ComparedRun& run = comparison_.runs[*best];
+            const std::vector<std::size_t> best = comparison_.best_runs(measure);
+            if (best.empty()) continue;
+            const ComparedRun& run = comparison_.runs[best.front()];
             facts.emplace_back(
                 "best " + measure.words(),
-                fmt::format("{}, {}", short_number(run.best(measure)->value), run.name));
+                fmt::format(
+                    "{}, {}", short_number(run.best(measure)->value),
+                    best.size() > 1 ? fmt::format("a tie of {} runs", best.size()) : run.name));
         }
         return fmt::format("<header>\n<h1>{}</h1>\n{}</header>\n", html_escaped(title),
                            html_facts(facts));
@@ -166,8 +172,7 @@ class ComparisonPage {
         for (std::size_t i = 0; i < comparison_.runs.size(); ++i) {
             if (styles_[i].empty()) continue;
             ++drawn;
-            legend += fmt::format("<span>{}{}</span>\n", swatch(i),
-                                  html_escaped(comparison_.runs[i].name));
+            legend += fmt::format("<span>{}{}</span>\n", swatch(i), link_to(comparison_.runs[i]));
         }
         std::string text = fmt::format(
             "<div class=\"charts\">\n{}</div>\n<p class=\"legend\">{}</p>\n", charts, legend);
@@ -217,53 +222,62 @@ class ComparisonPage {
     }
 
     std::string runs() const {
-        std::vector<std::string> heads = {"run", "state"}, elsewhere, chosen;
-        std::vector<std::size_t> columns;
+        std::vector<TableColumn> columns, settings;
+        const auto column = [&](std::string head, const auto& cell_of) {
+            columns.push_back({std::move(head), {}});
+            for (std::size_t i = 0; i < comparison_.runs.size(); ++i)
+                columns.back().cells.push_back(cell_of(comparison_.runs[i], i));
+        };
+        std::vector<std::string> elsewhere;
         for (std::size_t i = 0; i < comparison_.settings.size(); ++i) {
-            (fits(i) ? chosen : elsewhere)
-                .push_back(short_setting(comparison_.settings, comparison_.settings[i]));
-            if (fits(i)) columns.push_back(i);
+            const std::string head = short_setting(comparison_.settings, comparison_.settings[i]);
+            if (!fits(i)) {
+                elsewhere.push_back(head);
+                continue;
+            }
+            column(head, [&](const ComparedRun& run, std::size_t) {
+                return i < run.settings.size() ? html_any_break(run.settings[i]) : "";
+            });
         }
-        const bool before = columns.size() <= kMostBefore;
-        if (before) heads.insert(heads.end(), chosen.begin(), chosen.end());
-        for (const ComparedMeasure& measure : comparison_.measures)
-            heads.push_back("best " + measure.words());
+        settings.swap(columns);
+        column("state", [](const ComparedRun& run, std::size_t) { return state_of(run); });
+        const bool before = settings.size() <= kMostBefore;
+        if (before) columns.insert(columns.end(), settings.begin(), settings.end());
+        bool pages = true, bests = false, ties = false;
+        for (const ComparedMeasure& measure : comparison_.measures) {
+            column("best " + measure.words(), [&](const ComparedRun& run, std::size_t i) {
+                bests = bests || run.best(measure);
+                return best_cell(run, i, measure);
+            });
+            ties = ties || comparison_.best_runs(measure).size() > 1;
+        }
         for (const std::string& name : comparison_.tested)
-            heads.push_back("test " + name);
-        heads.insert(heads.end(), {"epochs", "time", "parameters"});
-        if (!before) heads.insert(heads.end(), chosen.begin(), chosen.end());
-        std::string rows = html_row(heads, "th"), notes;
-        bool pages = true, bests = false;
+            column("test " + name, [&](const ComparedRun& run, std::size_t) {
+                const auto found = run.history.test.numbers.find(name);
+                return found == run.history.test.numbers.end() ? "" : short_number(found->second);
+            });
+        column("epochs", [](const ComparedRun& run, std::size_t) {
+            return fmt::format("{}/{}", run.epochs_done(), run.epochs);
+        });
+        column("time", [](const ComparedRun& run, std::size_t) {
+            return run.epochs_done() == 0 ? "" : elapsed_time_text(run.seconds());
+        });
+        column("parameters",
+               [](const ComparedRun& run, std::size_t) { return grouped(run.trainable); });
+        if (!before) columns.insert(columns.end(), settings.begin(), settings.end());
+        std::vector<RowName> names;
+        std::string notes;
         for (std::size_t i = 0; i < comparison_.runs.size(); ++i) {
             const ComparedRun& run = comparison_.runs[i];
-            std::vector<std::string> cells = {
-                "<div class=\"name\">" + swatch(i) + "<span>" + link_to(run) + "</span></div>",
-                state_of(run)};
-            std::vector<std::string> values;
-            for (const std::size_t setting : columns)
-                values.push_back(setting < run.settings.size() ? html_escaped(run.settings[setting])
-                                                               : "");
-            if (before) cells.insert(cells.end(), values.begin(), values.end());
-            for (const ComparedMeasure& measure : comparison_.measures) {
-                cells.push_back(best_cell(run, i, measure));
-                bests = bests || !cells.back().empty();
-            }
-            for (const std::string& name : comparison_.tested) {
-                const auto found = run.history.test.numbers.find(name);
-                cells.push_back(
-                    found == run.history.test.numbers.end() ? "" : short_number(found->second));
-            }
-            cells.push_back(fmt::format("{}/{}", run.epochs_done(), run.epochs));
-            cells.push_back(run.epochs_done() == 0 ? "" : elapsed_time_text(run.seconds()));
-            cells.push_back(grouped(run.trainable));
-            if (!before) cells.insert(cells.end(), values.begin(), values.end());
-            rows += html_row_of(cells);
+            names.push_back({run.name, "<div class=\"name\">" + swatch(i) + "<span>" +
+                                           link_to(run) + "</span></div>"});
             pages = pages && has_page(run);
             if (!run.error.empty())
                 notes += fmt::format("<p class=\"bad why\">{} failed: {}</p>\n",
                                      html_escaped(run.name), html_lines(run.error));
         }
         if (bests) notes += "<p>In brackets: the epoch of the best value.</p>\n";
+        if (ties) notes += "<p>A tie: several runs have the same best value.</p>\n";
         if (!elsewhere.empty())
             notes += fmt::format(
                 "<p>Settings too long for this table stand <a href=\"#differences\">below</a>: "
@@ -273,52 +287,67 @@ class ComparisonPage {
             notes +=
                 "<p>A run's name leads to its own page once <code>dtnn-run report RUN</code> has "
                 "written that.</p>\n";
-        return html_table("numbers", rows) + notes + repeated();
+        return html_fitted_table("run", names, columns) + notes + repeated();
     }
 
     /// The mean and the deviation of runs that repeat one experiment.
     std::string repeated() const {
         const Repetition repetition = repeated_runs(comparison_);
         if (repetition.groups.empty()) return "";
-        std::vector<std::string> heads, over;
-        std::vector<std::size_t> shown;
+        std::vector<std::string> over;
+        std::vector<TableColumn> columns;
+        const auto column = [&](std::string head, const auto& cell_of) {
+            columns.push_back({std::move(head), {}});
+            for (const RepeatedRuns& group : repetition.groups)
+                columns.back().cells.push_back(cell_of(group));
+        };
+        std::optional<std::size_t> named;  // the setting that the rows are named by
+        std::string head;
         for (std::size_t i = 0; i < comparison_.settings.size(); ++i) {
-            const std::string& path = comparison_.settings[i];
-            const bool repeats = std::find(repetition.over.begin(), repetition.over.end(), path) !=
-                                 repetition.over.end();
-            (repeats ? over : heads).push_back(short_setting(comparison_.settings, path));
-            if (!repeats) shown.push_back(i);
+            const std::string name = short_setting(comparison_.settings, comparison_.settings[i]);
+            if (std::find(repetition.over.begin(), repetition.over.end(),
+                          comparison_.settings[i]) != repetition.over.end()) {
+                over.push_back(name);
+            } else if (!named) {
+                named = i;
+                head = name;
+            } else {
+                column(name, [&](const RepeatedRuns& group) {
+                    return html_any_break(group.settings[i]);
+                });
+            }
         }
-        heads.emplace_back("runs");
-        for_each_value(comparison_,
-                       [&](const std::string& name, const auto&) { heads.push_back(name); });
-        std::string rows = html_row(heads, "th");
+        std::vector<RowName> names;
         for (const RepeatedRuns& group : repetition.groups) {
-            std::vector<std::string> cells;
-            for (const std::size_t i : shown)
-                cells.push_back(html_escaped(group.settings[i]));
-            cells.push_back(fmt::format("{}", group.runs.size()));
-            for_each_value(comparison_, [&](const std::string&, const auto& value) {
-                const std::optional<RunSpread> spread = run_spread(comparison_, group, value);
-                cells.push_back(spread ? fmt::format("{} &plusmn; {:.2g}",
-                                                     short_number(spread->mean), spread->deviation)
-                                       : "");
-            });
-            rows += html_row_of(cells);
+            const std::string name = named ? group.settings[*named] : "all";
+            names.push_back({name, html_any_break(name)});
         }
+        column("runs", [](const RepeatedRuns& group) { return fmt::to_string(group.runs.size()); });
+        for_each_value(comparison_, [&](const std::string& name, const auto& value) {
+            column(name, [&](const RepeatedRuns& group) {
+                const std::optional<RunSpread> spread = run_spread(comparison_, group, value);
+                return spread ? fmt::format("{} &plusmn; {:.2g}", short_number(spread->mean),
+                                            spread->deviation)
+                              : "";
+            });
+        });
         return fmt::format(
             "<h3>Mean and deviation over {}</h3>\n{}<p>The deviation is the sample's, by n - "
             "1.</p>\n",
-            html_escaped(fmt::format("{}", fmt::join(over, " and "))), html_table("numbers", rows));
+            html_escaped(fmt::format("{}", fmt::join(over, " and "))),
+            html_fitted_table(head, names, columns));
     }
 
     std::string best_cell(const ComparedRun& run, std::size_t index,
                           const ComparedMeasure& measure) const {
         const std::optional<BestValue> best = run.best(measure);
         if (!best) return "";
-        const bool of_all = comparison_.runs.size() > 1 && comparison_.best_run(measure) == index;
-        return fmt::format("<span{}>{}</span> <small>({})</small>", of_all ? " class=\"best\"" : "",
-                           short_number(best->value), best->epoch);
+        const std::vector<std::size_t> of_all = comparison_.best_runs(measure);
+        const bool is_best = comparison_.runs.size() > 1 &&
+                             std::find(of_all.begin(), of_all.end(), index) != of_all.end();
+        return fmt::format("<span{}>{}</span> <small>({}{})</small>",
+                           is_best ? " class=\"best\"" : "", short_number(best->value), best->epoch,
+                           is_best && of_all.size() > 1 ? ", tie" : "");
     }
 
     std::string differences() const {
@@ -333,7 +362,7 @@ class ComparisonPage {
         else
             heads.emplace_back("values");
         heads.insert(heads.end(), {"meaning", "because"});
-        WordTable table(heads);
+        CardTable table(heads);
         for (const RunDifference& one : comparison_.differences) {
             std::vector<std::string> cells = {html_breakable(one.what)};
             if (each) {
@@ -360,8 +389,9 @@ class ComparisonPage {
         std::vector<std::pair<std::string, std::string>> commands;
         if (!comparison_.measures.empty()) {
             const ComparedMeasure& measure = comparison_.measures.front();
-            if (const std::optional<std::size_t> best = comparison_.best_run(measure)) {
-                const ComparedRun& run = comparison_.runs[*best];
+            if (const std::vector<std::size_t> best = comparison_.best_runs(measure);
+                !best.empty()) {
+                const ComparedRun& run = comparison_.runs[best.front()];
                 const std::string folder = command_word(run.folder);
                 commands.emplace_back(
                     fmt::format("Look at the run with the best {}:", measure.words()),

@@ -18,7 +18,8 @@ constexpr int kUncut = 10000;
 
 /// The best runs, by measure: for people a mark behind the value.
 bool is_best(const Comparison& comparison, const ComparedMeasure& measure, std::size_t run) {
-    return comparison.runs.size() > 1 && comparison.best_run(measure) == run;
+    const std::vector<std::size_t> best = comparison.best_runs(measure);
+    return comparison.runs.size() > 1 && std::find(best.begin(), best.end(), run) != best.end();
 }
 
 std::string called(const Comparison& comparison, const ComparedRun& run) {
@@ -123,12 +124,14 @@ std::string comparison_text(const Comparison& comparison) {
     if (comparison.runs.size() < 2) return text;
     text += repeated_text(comparison);
     for (const ComparedMeasure& measure : comparison.measures) {
-        const std::optional<std::size_t> best = comparison.best_run(measure);
-        if (!best) continue;
-        const ComparedRun& run = comparison.runs[*best];
-        const BestValue value = *run.best(measure);
-        text += fmt::format("* {} {}, epoch {}: {}\n", measure.title(), short_number(value.value),
-                            value.epoch, called(comparison, run));
+        const std::vector<std::size_t> best = comparison.best_runs(measure);
+        for (const std::size_t i : best) {
+            const ComparedRun& run = comparison.runs[i];
+            const BestValue value = *run.best(measure);
+            text += fmt::format("* {} {}, epoch {}: {}{}\n", measure.title(),
+                                short_number(value.value), value.epoch, called(comparison, run),
+                                best.size() > 1 ? " (a tie)" : "");
+        }
     }
     return text;
 }
@@ -219,8 +222,8 @@ std::string comparison_json(const Comparison& comparison) {
                         {"error", run.error}});
     }
     for (const ComparedMeasure& measure : comparison.measures)
-        if (const std::optional<std::size_t> best = comparison.best_run(measure))
-            winners[measure.title()] = comparison.runs[*best].name;
+        if (const std::vector<std::size_t> best = comparison.best_runs(measure); !best.empty())
+            winners[measure.title()] = comparison.runs[best.front()].name;
     for (const RunDifference& one : comparison.differences)
         differences.push_back({{"what", one.what},
                                {"meaning", plan::label_of(one.meaning)},

@@ -55,11 +55,14 @@ class EventReader {
             history_.test = measures_of(line.at("test"));
             history_.test_samples = whole_number_of(line.at("samples"));
             history_.ending = RunState::finished;
+        } else if (kind == HistoryEvent::restored) {
+            restored(line);
         } else if (kind == HistoryEvent::continued) {
             history_.continued.push_back(
                 {whole_number_of(line.at("epoch")), std::move(history_.test)});
             history_.test = {};
             history_.test_samples = 0;
+            history_.kept.reset();
             --history_.resumed;  // its line of going on stands before it
         } else if (kind == HistoryEvent::interrupted) {
             history_.ending = RunState::interrupted;
@@ -77,6 +80,17 @@ class EventReader {
             else
                 flatten(value, name, history_.start);
         }
+    }
+
+    void restored(const Json& line) {
+        KeptEpoch kept;
+        kept.epoch = whole_number_of(line.at("epoch"));
+        for (const auto& [name, value] : line.items()) {
+            if (name == "epoch" || !value.is_number()) continue;
+            kept.metric = name;
+            kept.value = value.get<double>();
+        }
+        history_.kept = std::move(kept);
     }
 
     void epoch(const Json& line) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,13 @@ struct ContinuedTraining {
     Measures test;           ///< of the weights at its end
 };
 
+/// The epoch whose weights those at the end are, and for which value of which metric.
+struct KeptEpoch {
+    std::int64_t epoch = 0;
+    std::string metric;
+    double value = 0;
+};
+
 enum class RunState {
     waiting,  ///< not begun
     running,  ///< a process writes it
@@ -76,6 +84,7 @@ struct RunHistory {
     std::int64_t test_samples = 0;
     int resumed = 0;  ///< how often
     std::vector<ContinuedTraining> continued;
+    std::optional<KeptEpoch> kept;           ///< nothing: the weights are those of the last epoch
     RunState ending = RunState::unfinished;  ///< so where it is running, too
     std::string error;                       ///< why a failed run has failed
     bool cut_off = false;  ///< the last line is not whole, as a killed run may leave it

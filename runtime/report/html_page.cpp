@@ -126,14 +126,16 @@ std::string html_aligned_table(const std::string& text) {
     return rows.empty() ? "" : html_table("numbers", rows);
 }
 
-WordTable::WordTable(std::vector<std::string> heads)
-    : heads_(std::move(heads)), rows_("<tr class=\"head\">") {
-    for (const std::string& head : heads_)
-        rows_ += fmt::format("<th>{}</th>", html_breakable(head));
+CardTable::CardTable(std::vector<std::string> heads, const std::string& style,
+                     const std::vector<std::string>& links)
+    : heads_(std::move(heads)), style_(style + " cards"), rows_("<tr class=\"head\">") {
+    for (std::size_t i = 0; i < heads_.size(); ++i)
+        rows_ +=
+            fmt::format("<th>{}</th>", i < links.size() ? links[i] : html_breakable(heads_[i]));
     rows_ += "</tr>\n";
 }
 
-void WordTable::add(const std::vector<std::string>& cells, bool soft) {
+void CardTable::add(const std::vector<std::string>& cells, bool soft) {
     rows_ += soft ? "<tr class=\"soft\">" : "<tr>";
     for (std::size_t i = 0; i < cells.size(); ++i) {
         const bool headed = i > 0 && i < heads_.size() && !cells[i].empty();
@@ -143,8 +145,8 @@ void WordTable::add(const std::vector<std::string>& cells, bool soft) {
     rows_ += "</tr>\n";
 }
 
-std::string WordTable::finish() const {
-    return html_table("words", rows_);
+std::string CardTable::finish() const {
+    return html_table(style_, rows_);
 }
 
 std::string html_details(const std::string& summary, const std::string& content) {

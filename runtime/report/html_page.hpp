@@ -48,11 +48,13 @@ std::string html_table(const std::string& style, const std::string& rows);
 /// where they end. Empty where a cell has no head, or there are more than 20 heads.
 std::string html_aligned_table(const std::string& text);
 
-/// A table of words. On a narrow page the cells of a row stand one under the other, each behind the
-/// head of its column; the first one needs none.
-class WordTable {
+/// A table whose rows are cards on a narrow page: the cells stand one under the other, or as many
+/// in a line as there is room for, each behind the head of its column; the first one needs none.
+class CardTable {
   public:
-    explicit WordTable(std::vector<std::string> heads);
+    /// `style`: "words" or "numbers". `links`: what stands in the heads, as HTML; empty: `heads`.
+    explicit CardTable(std::vector<std::string> heads, const std::string& style = "words",
+                       const std::vector<std::string>& links = {});
 
     /// Cells are HTML; `soft`: what is said by the way.
     void add(const std::vector<std::string>& cells, bool soft = false);
@@ -60,6 +62,7 @@ class WordTable {
 
   private:
     std::vector<std::string> heads_;
+    std::string style_;
     std::string rows_;
 };
 

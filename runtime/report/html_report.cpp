@@ -38,6 +38,9 @@ std::string speed_text(double rate) {
     return rate >= 100 ? whole_text(rate) : rounded(rate);
 }
 
+/// The style of a line at the epoch whose weights were kept.
+constexpr const char* kKeptMark = "mark kept";
+
 class Page {
   public:
     explicit Page(const ReportParts& parts)
@@ -104,20 +107,55 @@ class Page {
                                               : ", test loss " + rounded(loss->second)));
         }
         return fmt::format(
-            "<header>\n<h1>{}</h1>\n<p>{}</p>\n<p class=\"path\">{}</p>\n{}{}</header>\n",
-            html_escaped(plan_.name), ending(), html_escaped(parts_.folder),
+            "<header>\n<h1>{}</h1>\n<p>{}</p>\n{}<p class=\"path\">{}</p>\n{}{}</header>\n",
+            html_escaped(plan_.name), ending(), result(), html_escaped(parts_.folder),
             history_.ending == RunState::failed
                 ? fmt::format("<p class=\"bad why\">{}</p>\n", html_lines(history_.error))
                 : "",
             html_facts(facts));
     }
 
+    /// The numbers of the test split. The loss, which was minimised, stands before what it is good
+    /// for.
+    std::vector<std::pair<std::string, double>> tested() const {
+        const std::map<std::string, double>& numbers = history_.test.numbers;
+        std::vector<std::pair<std::string, double>> list;
+        if (const auto loss = numbers.find(plan::kLossName); loss != numbers.end())
+            list.emplace_back(*loss);
+        for (const auto& one : numbers)
+            if (one.first != plan::kLossName) list.emplace_back(one);
+        return list;
+    }
+
+    /// What the run was for.
+    std::string result() const {
+        std::string text;
+        for (const auto& [name, value] : tested())
+            text += fmt::format("{}{} {}", text.empty() ? "Test: " : ", ", html_breakable(name),
+                                rounded(value));
+        if (text.empty()) return "";
+        if (history_.kept)
+            text += fmt::format(" <span class=\"soft\">(weights of epoch {})</span>",
+                                history_.kept->epoch);
+        return fmt::format("<p class=\"result\">{}</p>\n", text);
+    }
+
     LineChart chart_of(const std::string& title, bool from_zero) const {
         LineChart chart{title, "epoch", {}, from_zero};
         chart.whole_x = true;
         for (const ContinuedTraining& ended : history_.continued)
-            chart.marks.push_back(double(ended.epoch) + 0.5);
+            chart.marks.push_back({double(ended.epoch) + 0.5});
+        if (history_.kept) chart.marks.push_back({double(history_.kept->epoch), kKeptMark});
         return chart;
+    }
+
+    bool is_kept(const EpochRecord& epoch) const {
+        return history_.kept && history_.kept->epoch == epoch.epoch;
+    }
+
+    std::string kept_words() const {
+        return fmt::format("epoch {}, whose weights were kept: {} {}", history_.kept->epoch,
+                           html_breakable(history_.kept->metric), rounded(history_.kept->value));
     }
 
     /// The training loss and the learning rate by steps, as far as the history has them.
@@ -138,6 +176,8 @@ class Page {
         LineChart losses{"training loss by steps", "step", {thinned(loss, kMostPoints)}, false};
         LineChart rates{"learning rate", "step", {thinned(rate, kMostPoints)}, true};
         losses.whole_x = rates.whole_x = true;
+        for (const EpochRecord& epoch : history_.epochs)
+            if (is_kept(epoch)) losses.marks = rates.marks = {{double(epoch.step), kKeptMark}};
         return svg_of(losses) + (has_one_rate() ? "" : svg_of(rates));
     }
 
@@ -187,7 +227,12 @@ class Page {
         text += steps();
         LineChart speed = chart_of("training samples/s", true);
         speed.curves = {{"", "other", epochs, throughput}};
-        text += svg_of(speed) + "</div>\n" + constant_rate();
+        text += svg_of(speed) + "</div>\n";
+        if (history_.kept)
+            text += fmt::format(
+                "<p class=\"legend\"><span><span class=\"swatch kept\"></span>{}</span></p>\n",
+                kept_words());
+        text += constant_rate();
         if (!history_.continued.empty())
             text +=
                 "<p>Where a line stands, the training had ended and was given more epochs.</p>\n";
@@ -196,13 +241,9 @@ class Page {
 
     std::string test() const {
         if (history_.test.empty()) return "";
-        const std::map<std::string, double>& numbers = history_.test.numbers;
         std::string rows = html_row({"measure", "value"}, "th");
-        // The loss, which was minimised, stands before what it is good for.
-        if (const auto loss = numbers.find(plan::kLossName); loss != numbers.end())
-            rows += html_row({loss->first, rounded(loss->second)});
-        for (const auto& [name, value] : numbers)
-            if (name != plan::kLossName) rows += html_row({name, rounded(value)});
+        for (const auto& [name, value] : tested())
+            rows += html_row({name, rounded(value)});
         for (const auto& [name, value] : history_.test.others)
             if (!name.ends_with("confusion_matrix")) rows += list_rows(name, value);
         std::string text =
@@ -288,7 +329,8 @@ class Page {
             add(epoch.validation, validated);
             cells.push_back(speed_text(epoch.samples_per_second));
             cells.push_back(elapsed_time_text(epoch.seconds));
-            text += html_row(cells);
+            if (is_kept(epoch)) cells.front() += " <small>kept</small>";
+            text += html_row_of(cells, "td", is_kept(epoch) ? "class=\"kept\"" : "");
         }
         return html_table("numbers", text);
     }
@@ -331,7 +373,7 @@ class Page {
 
     /// The settings that somebody chose stand before those that are as by default.
     std::string settings() const {
-        WordTable table({"setting", "value", "from"});
+        CardTable table({"setting", "value", "from"});
         std::vector<std::vector<std::string>> usual;
         std::size_t count = 0;
         for (const plan::ResolvedValue& value : plan_.values) {

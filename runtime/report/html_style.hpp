@@ -28,17 +28,20 @@ a { color: var(--link); }
 nav { display: flex; flex-wrap: wrap; gap: .2rem 1rem; margin: 1rem 0 0; font-size: .9rem; }
 .path { color: var(--soft); font-family: ui-monospace, monospace; overflow-wrap: anywhere; }
 .good { color: var(--good); } .bad { color: var(--bad); } .pause { color: var(--pause); }
+.result { font-size: 1.1rem; font-weight: 600; }
 .why { white-space: pre-line; overflow-wrap: anywhere; }
 .soft { color: var(--soft); }
 dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: .4rem 1.2rem;
   margin: 1rem 0 0; }
 dt { color: var(--soft); font-size: .85rem; } dd { margin: 0; font-weight: 600; overflow-wrap: anywhere; }
 .charts { display: grid; gap: 1rem;
-  grid-template-columns: repeat(auto-fill, minmax(min(22rem, 100%), 1fr)); }
+  grid-template-columns: repeat(auto-fill, minmax(min(26rem, 100%), 1fr)); }
 .chart { width: 100%; height: auto; border: 1px solid var(--rule); border-radius: 6px; }
 .chart text { fill: var(--ink); font: 12px system-ui, sans-serif; }
 .chart .title { font-size: 13px; font-weight: 600; } .chart .tick { fill: var(--soft); }
 .chart .grid { stroke: var(--rule); } .chart .mark { stroke: var(--soft); stroke-dasharray: 2 4; }
+.chart .kept { stroke: var(--good); stroke-width: 1.5; stroke-dasharray: none; }
+.chart circle.best { fill: none; stroke: var(--good); stroke-width: 2; }
 .curve, .key { fill: none; stroke-width: 1.8; } .key { stroke-width: 3; } .curve.dashed { stroke-dasharray: 6 4; }
 path.train, path.c0 { stroke: var(--c0); } circle.train, circle.c0 { fill: var(--c0); }
 path.validation, path.c1 { stroke: var(--c1); } circle.validation, circle.c1 { fill: var(--c1); }
@@ -53,6 +56,10 @@ path.c6 { stroke: var(--c6); } circle.c6 { fill: var(--c6); }
 .swatch.c0 { color: var(--c0); } .swatch.c1 { color: var(--c1); } .swatch.c2 { color: var(--c2); }
 .swatch.c3 { color: var(--c3); } .swatch.c4 { color: var(--c4); } .swatch.c5 { color: var(--c5); }
 .swatch.c6 { color: var(--c6); } .swatch.c7 { color: var(--c7); } .swatch.none { color: transparent; }
+.swatch.kept { width: 0; height: 1.1em; margin: 0 .7em; border: 0; border-left: 2px solid var(--good); }
+.swatch.ink { color: var(--ink); }
+.swatch.best { width: .8em; height: .8em; border: 2px solid var(--good); border-radius: 50%; }
+.swatch.point { width: .5em; height: .5em; border: 0; border-radius: 50%; background: var(--ink); }
 /* Where a box has more than is in sight, its edge lies in shade. */
 .wide { overflow: auto; max-height: 40rem; background:
     linear-gradient(to right, var(--paper) 40%, transparent) left / 2rem 100% no-repeat local,
@@ -81,7 +88,10 @@ th { color: var(--soft); font-weight: 600; vertical-align: bottom; position: sti
   z-index: 1; background: var(--paper); }
 .numbers th:first-child, .matrix tr:first-child th:first-child, .layers th:nth-child(2) { left: 0;
   z-index: 2; }
-.best { font-weight: 700; color: var(--good); }
+.best, .kept td { font-weight: 700; color: var(--good); }
+/* In the words of some settings any place may be broken. */
+.any { display: inline-block; min-width: 5rem; max-width: 14rem; white-space: normal; overflow-wrap: anywhere; }
+.wide:has(> .cards) { max-height: none; }
 .layers td:nth-child(n+6):nth-child(-n+7), .layers th:nth-child(n+6):nth-child(-n+7) {
   text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .layers td:first-child { color: var(--soft); } .layers td { white-space: nowrap; }
@@ -101,11 +111,13 @@ pre.command { margin: .2rem 0 .8rem; padding: .5rem .7rem; border: 1px solid var
   body { margin: 1.2rem auto; }
   th, td { padding: 3px 6px; } .matrix th, .matrix td { padding: 3px 5px; }
   .layers td:last-child { white-space: nowrap; }
-  .words, .words tbody, .words tr, .words td { display: block; } .words .head { display: none; }
-  .words tr { padding: .25rem 0; border-bottom: 1px solid var(--rule); }
-  .words td { padding: 0; border: 0; max-width: none; } .words td:empty { display: none; }
-  .words td:first-child { font-weight: 600; overflow-wrap: anywhere; }
-  .words td[data-head]::before { content: attr(data-head) ": "; color: var(--soft); }
+  .cards, .cards tbody, .cards tr, .cards td { display: block; } .cards .head { display: none; }
+  .cards tr { padding: .25rem 0; border-bottom: 1px solid var(--rule); }
+  .cards td { padding: 0; border: 0; max-width: none; white-space: normal; text-align: left; }
+  .cards td:empty { display: none; } .cards td:first-child { font-weight: 600; overflow-wrap: anywhere; }
+  .cards td[data-head]::before { content: attr(data-head) ": "; color: var(--soft); }
+  .numbers.cards td { display: inline-block; margin-right: 1.2rem; font-weight: inherit; }
+  .numbers.cards td:first-child { display: block; position: static; } .any { display: inline; }
 }
 @media print { details > * { display: block; } body { max-width: none; } nav { display: none; }
   .wide { max-height: none; overflow: visible; } th, td { position: static; } }

@@ -13,7 +13,7 @@
 namespace dtnn::runtime {
 namespace {
 
-constexpr double kWidth = 400, kHeight = 250;
+constexpr double kWidth = 480, kHeight = 270;
 constexpr double kRight = 18, kBottom = 40, kTitleRow = 20, kLegendRow = 18, kPanelGap = 16;
 constexpr int kTicks = 5;
 /// Up to so many epochs have a tick each.
@@ -21,8 +21,10 @@ constexpr double kEachTicked = 9;
 /// At most so wide are letters and digits, of titles and of all else.
 constexpr double kTitleLetter = 8.6, kLetter = 7.8;
 /// The length of a line in the legend, and the gap between it and the next name.
-constexpr double kSwatch = 18, kLegendGap = 12;
+constexpr double kSwatch = 18, kLegendGap = 12, kTickGap = 4;
 constexpr const char* kTickStyle = "class=\"tick\"";
+/// So much of the panel is left free beside ticks that are given, for their texts.
+constexpr double kTickMargin = 0.09;
 /// With more points than this, they are lines only.
 constexpr std::size_t kMostPoints = 120;
 
@@ -103,8 +105,10 @@ class Drawing {
         if (chart_.from_zero) y.take(0);
         // Epochs begin where they begin: no empty strip on either side.
         x_ = x.least < x.most ? x : Range{x.least - 0.5, x.most + 0.5};
-        x_ticks_ = chart_.whole_x ? whole_ticks(x.least, x.most, kTicks)
-                                  : round_ticks(x_.least, x_.most, kTicks);
+        if (!chart_.ticks.empty()) {
+            const double margin = kTickMargin * (x_.most - x_.least);
+            x_ = {x_.least - margin, x_.most + margin};
+        }
         y_ticks_ = round_ticks(y.least, y.most, kTicks);
         y_ = {y_ticks_.front(), y_ticks_.back()};
         const TickTexts y_texts(y_ticks_);
@@ -114,7 +118,16 @@ class Drawing {
         left_ = std::max(40.0, widest + 14);
         svg_.text(kLegendGap, kTitleRow, "start", chart_.title, "class=\"title\"");
         legend();
-        axes(y_texts, TickTexts(x_ticks_));
+        axes(y_texts);
+        const std::vector<ChartTick> ticks = x_ticks(x);
+        const double floor = kHeight - kBottom;
+        double taken = 0;
+        for (const ChartTick& tick : ticks) {
+            const double at = place(tick.x, y_.least).x, half = text_width(tick.text) / 2;
+            if (at - half < taken) continue;
+            taken = at + half + kTickGap;
+            svg_.text(at, floor + 16, "middle", tick.text, "class=\"tick x\"");
+        }
         for (const Curve& curve : chart_.curves)
             line(curve);
         return std::move(svg_).finish();
@@ -127,21 +140,28 @@ class Drawing {
             kHeight - kBottom - (y - y_.least) / (y_.most - y_.least) * (kHeight - top_ - kBottom)};
     }
 
-    void axes(const TickTexts& y_texts, const TickTexts& x_texts) {
+    std::vector<ChartTick> x_ticks(const Range& values) const {
+        if (!chart_.ticks.empty()) return chart_.ticks;
+        const std::vector<double> places = chart_.whole_x
+                                               ? whole_ticks(values.least, values.most, kTicks)
+                                               : round_ticks(x_.least, x_.most, kTicks);
+        const TickTexts texts(places);
+        std::vector<ChartTick> ticks;
+        for (const double tick : places)
+            if (tick >= x_.least && tick <= x_.most) ticks.push_back({tick, texts.of(tick)});
+        return ticks;
+    }
+
+    void axes(const TickTexts& y_texts) {
         for (const double tick : y_ticks_) {
             const double y = place(x_.least, tick).y;
             svg_.line(left_, y, kWidth - kRight, y, "class=\"grid\"");
             svg_.text(left_ - 6, y + 4, "end", y_texts.of(tick), kTickStyle);
         }
-        for (const double tick : x_ticks_) {
-            if (tick < x_.least || tick > x_.most) continue;
-            svg_.text(place(tick, y_.least).x, kHeight - kBottom + 16, "middle", x_texts.of(tick),
-                      "class=\"tick x\"");
-        }
-        for (const double mark : chart_.marks) {
-            if (mark < x_.least || mark > x_.most) continue;
-            const double x = place(mark, y_.least).x;
-            svg_.line(x, top_, x, kHeight - kBottom, "class=\"mark\"");
+        for (const ChartMark& mark : chart_.marks) {
+            if (mark.x < x_.least || mark.x > x_.most) continue;
+            const double x = place(mark.x, y_.least).x;
+            svg_.line(x, top_, x, kHeight - kBottom, fmt::format("class=\"{}\"", mark.style));
         }
         svg_.text((left_ + kWidth - kRight) / 2, kHeight - 7, "middle", chart_.x_label, kTickStyle);
     }
@@ -155,15 +175,17 @@ class Drawing {
                 runs.emplace_back();
             }
         }
-        svg_.path(runs, fmt::format("class=\"curve {}\"", curve.style));
-        if (curve.x.size() > kMostPoints) return;
+        if (curve.joined) svg_.path(runs, fmt::format("class=\"curve {}\"", curve.style));
+        if (curve.x.size() > kMostPoints || curve.radius == 0) return;
         const std::string style = fmt::format("class=\"{}\"", curve.style);
         for (std::size_t i = 0; i < curve.x.size(); ++i) {
             if (!std::isfinite(curve.y[i])) continue;
             const Svg::Point at = place(curve.x[i], curve.y[i]);
-            svg_.circle(at.x, at.y, 2.5, style,
-                        fmt::format("{} {:g}: {}{:.4g}", chart_.x_label, curve.x[i],
-                                    curve.name.empty() ? "" : curve.name + " ", curve.y[i]));
+            svg_.circle(at.x, at.y, curve.radius, style,
+                        i < curve.hints.size()
+                            ? curve.hints[i]
+                            : fmt::format("{} {:g}: {}{:.4g}", chart_.x_label, curve.x[i],
+                                          curve.name.empty() ? "" : curve.name + " ", curve.y[i]));
         }
     }
 
@@ -192,7 +214,7 @@ class Drawing {
     Svg svg_{
         kWidth, kHeight,
         fmt::format("class=\"chart\" role=\"img\" aria-label=\"{}\"", html_escaped(chart_.title))};
-    std::vector<double> x_ticks_, y_ticks_;
+    std::vector<double> y_ticks_;
     Range x_, y_;
     double left_ = 0, top_ = 0;  ///< of the panel
 };
@@ -212,6 +234,17 @@ Curve thinned(Curve curve, std::size_t most) {
         result.y.push_back(sum);
     }
     return result;
+}
+
+bool tick_texts_fit(const std::vector<std::string>& texts) {
+    constexpr double kUsualLeft = 50;
+    const double panel = kWidth - kUsualLeft - kRight, apart = panel / (1 + 2 * kTickMargin);
+    // The first and the last stand over the margins.
+    double room = 2 * (kTickMargin * apart + kRight);
+    if (texts.size() > 1) room = std::min(room, apart / double(texts.size() - 1));
+    return std::all_of(texts.begin(), texts.end(), [&](const std::string& text) {
+        return text_width(text) + kTickGap <= room;
+    });
 }
 
 std::string svg_of(const LineChart& chart) {

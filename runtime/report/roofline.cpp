@@ -13,7 +13,7 @@
 namespace dtnn::runtime {
 namespace {
 
-constexpr double kBeside = 64, kBehind = 24, kAbove = 130, kPanel = 340, kBelow = 68;
+constexpr double kBeside = 64, kBehind = 24, kAbove = 130, kPanel = 280, kBelow = 68;
 constexpr double kPhasesRow = 74, kNamedRow = 20;
 constexpr double kLargestPoint = 24, kSmallestPoint = 2.5;
 constexpr double kPanelFloor = kAbove + kPanel;
@@ -178,8 +178,10 @@ class Picture {
         for (const plan::StepPhase phase : phases) {
             svg_.circle(x, kPhasesRow, 6, fmt::format("fill=\"{}\"", colour_of(phase)));
             svg_.text(x + 12, kPhasesRow + 4, "start", plan::name_of(phase));
-            x += 12 + picture_text_width(plan::name_of(phase)) + 22;
+            x += 12 + picture_text_width(plan::name_of(phase)) + 18;
         }
+        svg_.path({{{x - 6, kPhasesRow}, {x + 14, kPhasesRow}}}, kPictureLine);
+        svg_.text(x + 20, kPhasesRow + 4, "start", "roof");
         svg_.text(kPictureWidth - kBehind, kAbove - 14, "end",
                   "a point for each step, as large as its time", kPictureSoft);
     }

@@ -288,14 +288,15 @@ std::optional<BestValue> best_value(const RunHistory& history, const ComparedMea
     return best;
 }
 
-std::optional<std::size_t> Comparison::best_run(const ComparedMeasure& measure) const {
-    std::optional<std::size_t> best;
+std::vector<std::size_t> Comparison::best_runs(const ComparedMeasure& measure) const {
+    std::vector<std::size_t> best;
     double value = 0;
     for (std::size_t i = 0; i < runs.size(); ++i) {
         const std::optional<BestValue> own = runs[i].best(measure);
         if (!own) continue;
-        if (best && (measure.higher ? own->value <= value : own->value >= value)) continue;
-        best = i;
+        if (!best.empty() && (measure.higher ? own->value < value : own->value > value)) continue;
+        if (best.empty() || own->value != value) best.clear();
+        best.push_back(i);
         value = own->value;
     }
     return best;
@@ -304,6 +305,7 @@ std::optional<std::size_t> Comparison::best_run(const ComparedMeasure& measure) 
 Comparison compare_runs(const RunPlaces& places, Unreadable unreadable) {
     Comparison result;
     result.settings = places.settings;
+    result.swept = !places.settings.empty();
     DifferenceRows rows;
     MeasureList measures;
     std::optional<plan::Plan> first;

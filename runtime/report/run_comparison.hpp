@@ -78,13 +78,14 @@ struct RunDifference {
 
 struct Comparison {
     std::vector<std::string> settings;  ///< what the runs differ in, as columns
+    bool swept = false;                 ///< they are those of a sweep
     std::vector<ComparedRun> runs;
     std::vector<RunDifference> differences;
     std::vector<ComparedMeasure> measures;  ///< on validation where any run has that
     std::vector<std::string> tested;        ///< measures of the test split
 
-    /// The index of the run that is best in the measure; nothing where none has it.
-    std::optional<std::size_t> best_run(const ComparedMeasure& measure) const;
+    /// The indices of the runs that are best in the measure: several of them are a tie.
+    std::vector<std::size_t> best_runs(const ComparedMeasure& measure) const;
 };
 
 /// The treatment of a run whose plan or history cannot be read.

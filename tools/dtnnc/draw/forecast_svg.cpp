@@ -14,7 +14,7 @@ namespace dtnn::tools {
 namespace {
 
 constexpr double kLeft = 76, kRight = 24;
-constexpr double kTop = 108, kBars = 230, kPanelGap = 64, kLine = 130, kBottom = 48;
+constexpr double kTop = 118, kBars = 190, kPanelGap = 64, kLine = 110, kBottom = 48;
 constexpr double kPictureHeight = kTop + kBars + kPanelGap + kLine + kBottom;
 /// With narrower bars, efficiencies are told by the axis alone.
 constexpr double kNarrowest = 34;
@@ -50,7 +50,16 @@ void draw_whisker(Svg& svg, double x, double top, double bottom) {
     svg.line(x - kHalf, bottom, x + kHalf, bottom, kPictureLine);
 }
 
-void draw_legend(Svg& svg, bool uncertain) {
+/// The line of efficiencies.
+constexpr const char* kEfficiencyColour = "#D55E00";
+
+void draw_efficiency(Svg& svg, const std::vector<Svg::Point>& points) {
+    svg.path({points}, fmt::format("stroke=\"{}\" stroke-width=\"2\"", kEfficiencyColour));
+    for (const Svg::Point& point : points)
+        svg.circle(point.x, point.y, 4, filled(kEfficiencyColour));
+}
+
+void draw_legend(Svg& svg, bool uncertain, double efficiency_row) {
     constexpr double kSquare = 14, kRow = 66, kApart = 18;
     double x = kPictureMargin;
     for (const Part& part : kParts) {
@@ -62,8 +71,12 @@ void draw_legend(Svg& svg, bool uncertain) {
         draw_whisker(svg, x + kSquare / 2, kRow, kRow + kSquare);
         svg.text(x + kSquare + 6, kRow + 12, "start", "calibration error");
     } else {
-        svg.text(x, kRow + 12, "start", "error not calibrated", kPictureSoft);
+        svg.text(kPictureWidth - kRight, kTop - 12, "end", "error not calibrated", kPictureSoft);
     }
+    const double line = efficiency_row - 4;
+    svg.path({{{kPictureMargin, line}, {kPictureMargin + 2 * kSquare, line}}},
+             fmt::format("stroke=\"{}\" stroke-width=\"2\"", kEfficiencyColour));
+    svg.text(kPictureMargin + 2 * kSquare + 6, efficiency_row, "start", "efficiency");
 }
 
 /// The axis of a panel of this height above `floor`: rules from 0 to `top`, `tick` apart.
@@ -98,14 +111,13 @@ std::string forecast_svg(const std::vector<plan::Forecast>& rows, const std::str
     const double floor = kTop + kBars, line_top = floor + kPanelGap, line_floor = line_top + kLine;
 
     Svg svg = svg_picture(kPictureHeight, title);
-    draw_legend(svg, uncertain);
+    draw_legend(svg, uncertain, line_top - 14);
     draw_axis(svg, floor, kBars, top, ticks[1],
               [&](double value) { return fmt::format("{:g}", value * unit.factor); });
     svg.text(kPictureMargin, kTop - 12, "start", fmt::format("step, {}", unit.name));
     const double ceiling = std::ceil(best * 4 - 1e-9) / 4;
     draw_axis(svg, line_floor, kLine, ceiling, 0.25,
               [](double value) { return fmt::format("{:.0f} %", 100 * value); });
-    svg.text(kPictureMargin, line_top - 14, "start", "efficiency");
 
     std::vector<Svg::Point> points;
     // Labels that do not fit are left out.
@@ -135,9 +147,8 @@ std::string forecast_svg(const std::vector<plan::Forecast>& rows, const std::str
         svg.text(middle, floor + 18, "middle", ranks);
         svg.text(middle, line_floor + 18, "middle", ranks);
     }
-    svg.path({points}, "stroke=\"#D55E00\" stroke-width=\"2\"");
+    draw_efficiency(svg, points);
     for (std::size_t i = 0; i < shown.size(); ++i) {
-        svg.circle(points[i].x, points[i].y, 4, filled("#D55E00"));
         if (slot < kNarrowest) continue;
         const bool low = line_floor - points[i].y < 26;
         svg.text(points[i].x, points[i].y + (low ? -9 : 19), "middle",

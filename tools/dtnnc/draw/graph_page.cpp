@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
 #include "base/escape.hpp"
 #include "tools/dtnnc/draw/graph_families.hpp"
 
@@ -69,23 +73,15 @@ let scale = 1, found = [], current = -1;
 // Graphviz counts in points, of which a pixel has three quarters.
 function zoom(wanted, x = main.clientWidth / 2, y = main.clientHeight / 2) {
   const before = scale;
-  scale = Math.min(8, Math.max(.05, wanted));
+  scale = Math.min(8, Math.max(.01, wanted));
   const left = (main.scrollLeft + x) * scale / before, top = (main.scrollTop + y) * scale / before;
   picture.setAttribute("width", box.width * scale);
   picture.setAttribute("height", box.height * scale);
   main.scrollTo(left - x, top - y);
 }
 function fit() {
-  zoom(Math.min((main.clientWidth - 30) / box.width, 4 / 3));
+  zoom(Math.min((main.clientWidth - 30) / box.width, (main.clientHeight - 30) / box.height, 4 / 3));
   main.scrollTo(0, 0);
-}
-// Large enough to be read, with the input in sight; smaller networks as wide as the window.
-function begin() {
-  fit();
-  if (scale >= 1 || !nodes.length) return;
-  zoom(1);
-  const first = nodes[0].getBoundingClientRect();
-  main.scrollTo(main.scrollLeft + first.left + first.width / 2 - main.clientWidth / 2, 0);
 }
 function show(next) {
   if (current >= 0 && found[current]) found[current].classList.remove("current");
@@ -138,13 +134,91 @@ window.addEventListener("pointermove", event => {
   main.scrollTo(held[0] - event.clientX, held[1] - event.clientY);
 });
 window.addEventListener("pointerup", () => { held = null; main.classList.remove("held"); });
-begin();
+fit();
 )js";
 
 /// Without the XML declaration and the comments before it, which pages do not have.
 std::string_view svg_element(std::string_view svg) {
     const std::size_t start = svg.find("<svg");
     return start == std::string_view::npos ? svg : svg.substr(start);
+}
+
+/// The value of an element's attribute; empty: it has none.
+std::string_view attribute_of(std::string_view element, std::string_view name) {
+    const std::string opening = fmt::format(" {}=\"", name);
+    const std::size_t begin = element.find(opening);
+    if (begin == std::string_view::npos) return {};
+    element.remove_prefix(begin + opening.size());
+    return element.substr(0, element.find('"'));
+}
+
+double number_at(std::string_view text) {
+    return std::strtod(std::string(text.substr(0, 32)).c_str(), nullptr);
+}
+
+struct Extent {
+    double least = std::numeric_limits<double>::infinity();
+    double most = -std::numeric_limits<double>::infinity();
+
+    void take(double value) {
+        least = std::min(least, value);
+        most = std::max(most, value);
+    }
+    double middle() const { return (least + most) / 2; }
+};
+
+/// Of one node: its texts in the middle of its box.
+std::string centred_node(std::string_view node) {
+    constexpr std::string_view kStart = "<text text-anchor=\"start\"";
+    /// Of capitals, in parts of the font's size.
+    constexpr double kCapital = 0.72;
+    Extent x, y, lines;
+    const auto for_each_element = [&](const auto& see) {
+        for (std::size_t at = 0; (at = node.find('<', at)) != std::string_view::npos; ++at)
+            see(at, node.substr(at, node.find('>', at) - at));
+    };
+    for_each_element([&](std::size_t, std::string_view element) {
+        if (element.starts_with(kStart)) {
+            const double base = number_at(attribute_of(element, "y"));
+            lines.take(base - kCapital * number_at(attribute_of(element, "font-size")));
+            lines.take(base);
+        }
+        std::string_view points = attribute_of(element, "d");
+        if (points.empty()) points = attribute_of(element, "points");
+        for (std::size_t comma = 0; (comma = points.find(',', comma)) != std::string_view::npos;
+             ++comma) {
+            const std::size_t begin = points.find_last_of("MC ", comma);
+            x.take(number_at(points.substr(begin == std::string_view::npos ? 0 : begin + 1)));
+            y.take(number_at(points.substr(comma + 1)));
+        }
+    });
+    if (x.least > x.most || lines.least > lines.most) return std::string(node);
+    std::string result;
+    std::size_t done = 0;
+    for_each_element([&](std::size_t at, std::string_view element) {
+        if (!element.starts_with(kStart)) return;
+        const std::string_view base = attribute_of(element, "y");
+        result += node.substr(done, at - done);
+        result += fmt::format("<text text-anchor=\"middle\" x=\"{:.2f}\" y=\"{:.2f}\"", x.middle(),
+                              number_at(base) + y.middle() - lines.middle());
+        done = std::size_t(base.data() - node.data()) + base.size() + 1;
+    });
+    return result += node.substr(done);
+}
+
+/// Graphviz places the starts of texts, by the widths of its own font; another one that a browser
+/// has would leave them beside the middle of their boxes.
+std::string centred(std::string_view svg) {
+    std::string result;
+    std::size_t done = 0;
+    for (std::size_t begin = 0;
+         (begin = svg.find(" class=\"node\"", begin)) != std::string_view::npos;) {
+        const std::size_t end = std::min(svg.find("\n<!--", begin), svg.size());
+        result += svg.substr(done, begin - done);
+        result += centred_node(svg.substr(begin, end - begin));
+        begin = done = end;
+    }
+    return result += svg.substr(done);
 }
 
 }  // namespace
@@ -166,10 +240,10 @@ std::string graph_page(const Drawing& drawing, const std::string& svg) {
         "aria-label=\"Search\">\n<output aria-live=\"polite\"></output>\n"
         "<button id=\"out\" title=\"Smaller ( - )\">&minus;</button>\n"
         "<button id=\"in\" title=\"Larger ( + ), or Ctrl and the wheel\">+</button>\n"
-        "<button id=\"fit\" title=\"As wide as the window ( 0 )\">fit</button>\n</div>\n"
+        "<button id=\"fit\" title=\"The whole in the window ( 0 )\">fit</button>\n</div>\n"
         "<ul>{3}</ul>\n</header>\n<main>\n{4}</main>\n<script>{5}</script>\n</body>\n</html>\n",
         html_escaped(drawing.title), style, html_escaped(drawing.subtitle), legend,
-        svg_element(svg), kScript);
+        centred(svg_element(svg)), kScript);
 }
 
 std::string graph_picture(const std::string& svg) {
@@ -185,7 +259,7 @@ std::string graph_picture(const std::string& svg) {
         "@media (prefers-color-scheme: dark) {{\n:root {{ {} background: var(--paper); }}\n{}{}}}\n"
         "</style>",
         kDarkColours, kTitles, kDrawingStyle);
-    return svg.substr(0, end + 1) + style + svg.substr(end + 1);
+    return svg.substr(0, end + 1) + style + centred(svg.substr(end + 1));
 }
 
 }  // namespace dtnn::tools
