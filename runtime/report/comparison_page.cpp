@@ -269,8 +269,10 @@ class ComparisonPage {
         std::string notes;
         for (std::size_t i = 0; i < comparison_.runs.size(); ++i) {
             const ComparedRun& run = comparison_.runs[i];
-            names.push_back({run.name, "<div class=\"name\">" + swatch(i) + "<span>" +
-                                           link_to(run) + "</span></div>"});
+            names.push_back(
+                {run.name,
+                 "<div class=\"name\">" + swatch(i) + "<span>" + link_to(run) + "</span></div>",
+                 swatch(i)});
             pages = pages && has_page(run);
             if (!run.error.empty())
                 notes += fmt::format("<p class=\"bad why\">{} failed: {}</p>\n",

@@ -15,8 +15,9 @@ namespace {
 /// The page's room in pixels (html_style.hpp), and at most what a letter and the space around a
 /// cell take.
 constexpr double kPageRoom = 1150, kCellLetter = 7.7, kCellSpace = 18;
-/// The least that a name with its swatch takes, and the swatch alone.
-constexpr double kNameRoom = 144, kNameSwatch = 32;
+/// The least that a name with its swatch takes, the swatch alone, and the most that a name takes
+/// to stand in two lines.
+constexpr double kNameRoom = 144, kNameSwatch = 32, kTwoLines = 220;
 /// Texts of more characters may be broken anywhere, and are as wide as that then.
 constexpr std::size_t kUnbroken = 11;
 constexpr std::string_view kAnyBreak = "<span class=\"any\">";
@@ -45,7 +46,8 @@ double head_width(const std::string& head) {
 }
 
 double name_width(const RowName& name) {
-    return std::max(kNameRoom, kNameSwatch + head_width(name.text));
+    const double halved = std::min(kTwoLines, kCellLetter * double(characters(name.text)) / 2);
+    return std::max(kNameRoom, kNameSwatch + std::max(halved, head_width(name.text)));
 }
 
 class FittedTable {
@@ -110,14 +112,17 @@ class FittedTable {
 
     std::string turned() const {
         std::vector<std::string> heads = {head_}, links = {html_escaped(head_)};
+        bool swatches = true;
         for (const RowName& row : rows_) {
             heads.push_back(row.text);
             links.push_back(row.html);
+            swatches = swatches && !row.swatch.empty();
         }
-        CardTable table(heads, "numbers turned", links);
+        CardTable table(heads, swatches ? "numbers turned" : "numbers", links);
         for (const TableColumn& column : columns_) {
             std::vector<std::string> cells = {html_breakable(column.head)};
-            cells.insert(cells.end(), column.cells.begin(), column.cells.end());
+            for (std::size_t i = 0; i < rows_.size(); ++i)
+                cells.push_back((swatches ? rows_[i].swatch : "") + column.cells[i]);
             table.add(cells);
         }
         return table.finish();

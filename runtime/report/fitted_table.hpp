@@ -9,6 +9,7 @@ namespace dtnn::runtime {
 struct RowName {
     std::string text;
     std::string html;
+    std::string swatch = {};  ///< HTML that stands for it where there is little room; may be empty
 };
 
 struct TableColumn {

@@ -92,6 +92,7 @@ th { color: var(--soft); font-weight: 600; vertical-align: bottom; position: sti
 /* In the words of some settings any place may be broken. */
 .any { display: inline-block; min-width: 5rem; max-width: 14rem; white-space: normal; overflow-wrap: anywhere; }
 .wide:has(> .cards) { max-height: none; }
+.turned .name { justify-content: flex-end; } .turned td .swatch { display: none; }
 .layers td:nth-child(n+6):nth-child(-n+7), .layers th:nth-child(n+6):nth-child(-n+7) {
   text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .layers td:first-child { color: var(--soft); } .layers td { white-space: nowrap; }
@@ -117,6 +118,9 @@ pre.command { margin: .2rem 0 .8rem; padding: .5rem .7rem; border: 1px solid var
   .cards td:empty { display: none; } .cards td:first-child { font-weight: 600; overflow-wrap: anywhere; }
   .cards td[data-head]::before { content: attr(data-head) ": "; color: var(--soft); }
   .numbers.cards td { display: inline-block; margin-right: 1.2rem; font-weight: inherit; }
+  .turned .head, .turned .head th:not(:first-child) { display: block; }
+  .turned .head th:first-child { display: none; } .turned .name { justify-content: flex-start; text-align: left; }
+  .turned td .swatch { display: inline-block; } .turned td[data-head]::before { content: none; }
   .numbers.cards td:first-child { display: block; position: static; } .any { display: inline; }
 }
 @media print { details > * { display: block; } body { max-width: none; } nav { display: none; }

@@ -20,6 +20,8 @@ namespace {
 /// Curves beside each other in one chart; of more combinations of the other settings there is one
 /// mean.
 constexpr std::size_t kMostGroups = 8;
+/// A setting has one row of charts: of the loss and of the first metric.
+constexpr std::size_t kMostMeasures = 2;
 /// From this ratio of the largest to the smallest on, an axis is logarithmic.
 constexpr double kDecades = 20;
 constexpr double kPointRadius = 3, kRingRadius = 6;
@@ -49,7 +51,8 @@ struct Axis {
 class SettingChart {
   public:
     SettingChart(const Comparison& comparison, const Repetition& repetition, std::size_t setting)
-        : comparison_(comparison), setting_(setting) {
+        : comparison_(comparison), setting_(setting), measures_(comparison.measures) {
+        if (measures_.size() > kMostMeasures) measures_.resize(kMostMeasures);
         take_values();
         for (std::size_t i = 0; i < comparison.settings.size(); ++i) {
             const auto& over = repetition.over;
@@ -63,7 +66,7 @@ class SettingChart {
     std::string draw() const {
         if (axis_.values.size() < 2) return "";
         std::string charts;
-        for (const ComparedMeasure& measure : comparison_.measures)
+        for (const ComparedMeasure& measure : measures_)
             charts += svg_of(chart_of(measure));
         if (charts.empty()) return "";
         return fmt::format("<h3>{}</h3>\n<div class=\"charts\">\n{}</div>\n{}",
@@ -196,7 +199,7 @@ class SettingChart {
             if (groups_.size() > 1)
                 entry(fmt::format("c{}", i), fmt::format("{}", fmt::join(groups_[i].others, ", ")));
         }
-        for (const ComparedMeasure& measure : comparison_.measures)
+        for (const ComparedMeasure& measure : measures_)
             ties = ties || comparison_.best_runs(measure).size() > 1;
         entry("point", "a run's best value of all epochs");
         if (repeated) entry(groups_.size() > 1 ? "ink" : "c0", "mean of the runs");
@@ -210,6 +213,7 @@ class SettingChart {
 
     const Comparison& comparison_;
     std::size_t setting_;
+    std::vector<ComparedMeasure> measures_;
     Axis axis_;
     std::vector<std::size_t> others_;  ///< settings that are neither of the axis nor repetitions
     std::vector<Group> groups_;

@@ -81,8 +81,8 @@ class Forecast(Foresight):
         document = xml.dom.minidom.parse(self.path("picture.svg"))
         self.assertEqual(document.documentElement.tagName, "svg")
         self.assertEqual(len(document.getElementsByTagName("circle")), 4)
-        # It is as wide as a narrow window, has colours for a dark one, and nothing in it is wider than itself.
-        self.assertIn("max-width: 100%", document.documentElement.getAttribute("style"))
+        # It is as wide as the window, has colours for a dark one, and nothing in it is wider than itself.
+        self.assertRegex(document.documentElement.getAttribute("style"), "^width: 100%")
         self.assertIn("prefers-color-scheme: dark", document.getElementsByTagName("style")[0].firstChild.data)
         width = float(document.documentElement.getAttribute("width"))
         for node in document.getElementsByTagName("text"):
@@ -90,6 +90,10 @@ class Forecast(Foresight):
             room, x = 7 * len(node.firstChild.data), float(node.getAttribute("x"))
             self.assertGreaterEqual(x - left * room, 0, node.firstChild.data)
             self.assertLessEqual(x + (1 - left) * room, width, node.firstChild.data)
+        # Each name in the legend stands behind its colour.
+        colours = [node.getAttribute("fill") for node in document.getElementsByTagName("rect")
+                   if node.getAttribute("width") == node.getAttribute("height")]
+        self.assertEqual(len(set(colours)), 3)
         texts = [node.firstChild.data for node in document.getElementsByTagName("text")]
         for ranks in ("1", "2", "4", "8"):
             self.assertIn(ranks, texts)

@@ -443,9 +443,10 @@ class Compared(Trained):
         self.expect(self.dtnn_run("report", "runs/b"), 0)
         self.expect(self.dtnn_run("report", "runs/a", "runs/b", "runs/c"), 0, "wrote comparison.html")
         page = self.page("comparison.html")
-        # Losses of both splits and the accuracy, a curve of each run in every one.
-        self.assertEqual(page.of("text", "title"), ["validation loss", "training loss", "validation categorical_accuracy"])
-        self.assertEqual(sum(own.startswith("curve c") for tag, own in page.classes if tag == "path"), 9)
+        # Losses of both splits, the accuracy, and the loss by steps, a curve of each run in every one.
+        self.assertEqual(page.of("text", "title"), ["validation loss", "training loss", "validation categorical_accuracy",
+                                                    "training loss by steps"])
+        self.assertEqual(sum(own.startswith("curve c") for tag, own in page.classes if tag == "path"), 12)
         self.assertIn("runs/b/report.html", page.links)
         self.assertNotIn("runs/a/report.html", page.links)
         for link in page.links:
@@ -495,10 +496,10 @@ class Compared(Trained):
         self.expect(self.dtnn_run("d.json", "--output", "runs/d e"), 0)
         self.expect(self.dtnn_run("report", "runs/d e"), 0)
         page = self.page("runs/d e/report.html")
-        # Epochs are whole, numbers have four digits.
-        self.assertEqual(set(page.of("text", "tick x")), {"1", "2", "3"})
-        # All numbers of an axis have as many decimals.
+        # Epochs are whole, numbers have four digits; all numbers of an axis have as many decimals.
         for chart in self.read("runs/d e/report.html").split("<svg")[1:]:
+            if ">epoch</text>" in chart:
+                self.assertEqual(re.findall(r'class="tick x">([^<]*)<', chart), ["1", "2", "3"])
             ticks = re.findall(r'text-anchor="end" class="tick">([^<]*)<', chart)
             self.assertEqual(len({len(text.partition(".")[2]) for text in ticks if text != "0"}), 1, ticks)
         for text in page.of("td"):
@@ -519,6 +520,39 @@ class Compared(Trained):
         self.expect(self.dtnn_run("report", "runs/d e"), 0)
         self.assertRegex("\n".join(self.page("runs/d e/report.html").of("dd")),
                          r"after epoch 3, test loss [\d.]+: another training")
+
+    def test_the_result_is_in_the_head_and_the_kept_epoch_marked(self):
+        self.compile("--threads", "1", "--set", "training.epochs=3", "--set",
+                     "training.schedules=[{early_stopping: {patience: 3, restore_best: true}}]", plan="kept.json")
+        self.expect(self.dtnn_run("kept.json", "--output", "runs/kept"), 0)
+        self.expect(self.dtnn_run("report", "runs/kept"), 0)
+        (restored,) = [line for line in self.history("runs/kept") if line["event"] == "restored"]
+        test = self.history("runs/kept")[-1]["test"]
+        text, page = self.read("runs/kept/report.html"), self.page("runs/kept/report.html")
+        head = Page(text[text.index("<header>"):text.index("</header>")] + "</header>")
+        self.assertEqual(head.of("p", "result")[0].strip(),
+                         f"Test: loss {test['loss']:.4g}, categorical_accuracy {test['categorical_accuracy']:.4g}")
+        charts = sum(own == "chart" for tag, own in page.classes if tag == "svg")
+        self.assertEqual(sum(own == "mark kept" for _, own in page.classes), charts)
+        self.assertIn(f'<tr class="kept"><td>{restored["epoch"]} <small>kept</small>', text)
+        self.expect(self.dtnn_run("report", "runs/a"), 0)
+        self.assertNotIn("mark kept", self.read("runs/a/report.html"))
+
+    def test_a_sweeps_page_shows_the_metric_by_setting(self):
+        self.sweep("training.optimizer.adam.learning_rate=0.0001,0.01", "training.history_every=1,2")
+        self.expect(self.dtnn_run("sweep", "sweep"), 0)
+        self.expect(self.dtnn_run("report", "sweep"), 0)
+        page, rows = self.page("sweep/report.html"), self.table()
+        self.assertEqual(page.of("h3"), ["learning_rate", "history_every"])
+        self.assertEqual(page.of("text", "tick").count("learning_rate (logarithmic)"), 2)
+        # How often the history is written changes no result: each best value is of two runs at least.
+        losses = [float(row["best.validation.loss"]) for row in rows]
+        accuracies = [float(row["best.validation.categorical_accuracy"]) for row in rows]
+        ties = losses.count(min(losses)) + accuracies.count(max(accuracies))
+        self.assertGreaterEqual(ties, 4)
+        self.assertEqual(sum(own == "best" for tag, own in page.classes if tag == "circle"), 2 * ties)
+        self.assertEqual(sum(text.endswith(", tie)") for text in page.of("small")), ties)
+        self.assertIn("(a tie)", self.expect(self.dtnn_run("sweep", "sweep", "--table"), 0).stdout)
 
     def test_a_run_that_failed_says_why_and_what_to_try(self):
         self.compile("--threads", "1", "--set", "training.optimizer={sgd: {learning_rate: 1e20}}", plan="far.json")

@@ -143,6 +143,17 @@ class Graph(CommandTest):
         self.assertIn('type="search"', page)
         # A search finds the whole name with type and fields, of every layer.
         self.assertRegex(page, r'xlink:title="conv2d_1: conv2d [^"]*filters=16')
+        # The whole is in the window at first, and texts are in the middle of their boxes, whatever font there is.
+        self.assertIn("main.clientHeight", page)
+        nodes = re.findall(r'class="node">(.*?)\n<!--', page, re.DOTALL)
+        self.assertGreater(len(nodes), 3)
+        for node in nodes:
+            places = [float(x) for x in re.findall(r"(-?[\d.]+),-?[\d.]+", re.search(r' (?:d|points)="([^"]*)"', node)[1])]
+            texts = re.findall(r'<text text-anchor="(\w+)" x="([-\d.]+)"', node)
+            self.assertTrue(texts)
+            for anchor, x in texts:
+                self.assertEqual(anchor, "middle")
+                self.assertAlmostEqual(float(x), (min(places) + max(places)) / 2, delta=0.1)
         # The page loads no file from elsewhere.
         self.assertEqual([link for link in re.findall(r'(?:src|href)="([^"]*)"', page) if not link.startswith("#")], [])
         self.assertEqual(set(re.findall(r'https?://[^"\s]*', page)),

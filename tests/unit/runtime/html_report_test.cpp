@@ -121,6 +121,33 @@ TEST_CASE("the page is whole, and names cannot become markup") {
     CHECK(charts == 3);
 }
 
+TEST_CASE("the result stands in the head, and the epoch whose weights were kept is marked") {
+    plan::Plan plan = hand_made_plan();
+    std::string told(kHistory);
+    const std::string evaluate = R"({"event": "evaluate")";
+    const RunHistory last = parse_history(told, "h");
+    CHECK_FALSE(last.kept);
+    const std::string page_of_last = html_report({&plan, &last, "run", ""});
+    CHECK(page_of_last.find("<p class=\"result\">Test: loss 0.5</p>") < page_of_last.find("<nav>"));
+    CHECK(page_of_last.find("mark kept") == std::string::npos);
+    told.insert(told.find(evaluate),
+                "{\"event\": \"restored\", \"epoch\": 1, \"validation.<b>\": 1.25}\n");
+    const RunHistory history = parse_history(told, "h");
+    REQUIRE(history.kept);
+    CHECK(history.kept->epoch == 1);
+    CHECK(history.kept->value == 1.25);
+    const std::string page = html_report({&plan, &history, "run", ""});
+    CHECK(well_nested(page));
+    CHECK(page.find("(weights of epoch 1)") < page.find("<nav>"));
+    CHECK(page.find("class=\"mark kept\"") != std::string::npos);
+    CHECK(page.find("<tr class=\"kept\"><td>1 <small>kept") != std::string::npos);
+    CHECK(page.find("were kept: validation.&lt;b&gt; 1.25") != std::string::npos);
+    // Another epoch, of a training that goes on, has other weights.
+    told += R"({"event": "continued", "epoch": 2, "epochs": 3})"
+            "\n";
+    CHECK_FALSE(parse_history(told, "h").kept);
+}
+
 TEST_CASE("numbers of a history that no integer holds are shown as they are") {
     const plan::Plan plan = hand_made_plan();
     const RunHistory history = parse_history(
