@@ -117,7 +117,7 @@ pre.command { margin: .2rem 0 .8rem; padding: .5rem .7rem; border: 1px solid var
   .cards td { padding: 0; border: 0; max-width: none; white-space: normal; text-align: left; }
   .cards td:empty { display: none; } .cards td:first-child { font-weight: 600; overflow-wrap: anywhere; }
   .cards td[data-head]::before { content: attr(data-head) ": "; color: var(--soft); }
-  .numbers.cards td { display: inline-block; margin-right: 1.2rem; font-weight: inherit; }
+  .numbers.cards td { display: inline-block; margin-right: 1.2rem; }
   .turned .head, .turned .head th:not(:first-child) { display: block; }
   .turned .head th:first-child { display: none; } .turned .name { justify-content: flex-start; text-align: left; }
   .turned td .swatch { display: inline-block; } .turned td[data-head]::before { content: none; }
