@@ -25,7 +25,7 @@ TrainedNetwork trained_network(const std::string& path, const std::string& weigh
     }
     const RunFolder run(path);
     refuse_links(run.path());  // before anything in it is read
-    const TrainedNetwork network{path, run.plan(), weights.empty() ? run.weights() : weights};
+    TrainedNetwork network{path, run.plan(), weights.empty() ? run.weights() : weights};
     for (const std::string& file : {network.plan, network.weights})
         if (!std::filesystem::exists(file, ignored))
             throw RunError(
