@@ -30,7 +30,7 @@ IdxFile read_idx(const std::string& folder, const std::string& name,
 IdxFile parse_idx(std::string bytes, const std::string& path, std::vector<std::int64_t> dims,
                   bool at_most = false);
 
-/// Unpacks gzip text of at most `limit` bytes; `path` is for messages.
+/// Unpacks gzip text; of more than `limit` bytes these and one more. `path` is for messages.
 std::string gunzip(const std::string& packed, std::size_t limit, const std::string& path);
 
 }  // namespace dtnn::runtime

@@ -271,6 +271,9 @@ TEST_CASE("mnist names file, fact and remedy") {
         const MnistFolder folder;
         expect_error(Exit::mismatch, {"train-images", "20 samples", "21", "train_samples"},
                      open(folder, 21));
+        // Packed, and of more samples than the plan has.
+        expect_error(Exit::mismatch, {"t10k-images", "12 samples", "11", "test_samples"},
+                     [&] { const Mnist mnist(folder.path(), 20, 11); });
     }
     SUBCASE("truncated") {
         const MnistFolder folder;
@@ -322,7 +325,7 @@ TEST_CASE("mnist names file, fact and remedy") {
         write_text(folder / "t10k-images-idx3-ubyte.gz", good + "more");
         expect_error(Exit::failed, {"4 bytes follow"}, open(folder));
         write_text(folder / "t10k-images-idx3-ubyte.gz", gzip(std::string(1 << 20, 'x')));
-        expect_error(Exit::failed, {"unpacks to more"}, open(folder));
+        expect_error(Exit::failed, {"t10k-images", "magic number"}, open(folder));
     }
 }
 
