@@ -5,16 +5,12 @@
 #include <cmath>
 #include <cstring>
 #include <span>
-#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "tests/ranks/mpi/wire_operations.hpp"
 
 namespace dtnn::runtime {
-void require(bool good, const std::string& what) {
-    if (!good) throw std::runtime_error(what);
-}
-
 namespace {
 
 /// Element i of a rank: small whole numbers, so that any order of the sum is exact.
@@ -43,11 +39,10 @@ void check_reduction(Communicator& communicator, DType dtype, std::int64_t eleme
                 const T other = element<T>(i + round, rank);
                 wanted = reduction == Reduction::sum ? wanted + other : std::max(wanted, other);
             }
-            require(memory[std::size_t(i)] == wanted,
-                    fmt::format("all_reduce {}: element {} is {}, not {}", name, i,
-                                memory[std::size_t(i)], wanted));
+            require(memory[std::size_t(i)] == wanted, "all_reduce {}: element {} is {}, not {}",
+                    name, i, memory[std::size_t(i)], wanted);
         }
-        require(memory.back() == T(77), "all_reduce " + name + " writes behind its end");
+        require(memory.back() == T(77), "all_reduce {} writes behind its end", name);
     }
 }
 
@@ -73,8 +68,8 @@ void check_parts(Communicator& communicator, DType dtype, std::int64_t part) {
         scatter->wait();
         for (std::int64_t i = part * own; i < part * (own + 1); ++i)
             require(memory[std::size_t(i)] == wanted(i),
-                    fmt::format("reduce_scatter {}: element {} is {}, not {}", name, i,
-                                memory[std::size_t(i)], wanted(i)));
+                    "reduce_scatter {}: element {} is {}, not {}", name, i, memory[std::size_t(i)],
+                    wanted(i));
         // The numbers that the others hold now mean nothing, and are not sent.
         for (std::int64_t i = 0; i < all; ++i)
             if (i / std::max<std::int64_t>(part, 1) != own) memory[std::size_t(i)] = T(-1 - own);
@@ -83,9 +78,9 @@ void check_parts(Communicator& communicator, DType dtype, std::int64_t part) {
         gather->wait();
         for (std::int64_t i = 0; i < all; ++i)
             require(memory[std::size_t(i)] == wanted(i),
-                    fmt::format("all_gather_parts {}: element {} is {}, not {}", name, i,
-                                memory[std::size_t(i)], wanted(i)));
-        require(memory.back() == T(77), name + ": something is written behind the last");
+                    "all_gather_parts {}: element {} is {}, not {}", name, i,
+                    memory[std::size_t(i)], wanted(i));
+        require(memory.back() == T(77), "{}: something is written behind the last", name);
     }
 }
 
@@ -154,8 +149,7 @@ void check_nested(Communicator& communicator) {
             const double wanted = round == 0 ? ranks * i + ranks * (ranks - 1) / 2.0
                                              : ranks * (ranks * i + ranks * (ranks - 1) / 2.0);
             for (const double value : memory[std::size_t(i)])
-                require(value == wanted,
-                        fmt::format("nested sum {} is {}, not {}", i, value, wanted));
+                require(value == wanted, "nested sum {} is {}, not {}", i, value, wanted);
         }
     }
 }
@@ -172,7 +166,7 @@ void check_gathers(Communicator& communicator) {
         require(int(all.size()) == communicator.ranks(), "all_gather gives another rank count");
         for (int rank = 0; rank < communicator.ranks(); ++rank)
             require(all[std::size_t(rank)] == bytes_of(rank, round),
-                    fmt::format("all_gather of round {}: rank {}'s bytes differ", round, rank));
+                    "all_gather of round {}: rank {}'s bytes differ", round, rank);
     }
 }
 
@@ -199,7 +193,7 @@ void check_gathers_to_first(Communicator& communicator) {
             require(
                 come[std::size_t(rank)] ==
                     (communicator.rank() == 0 ? bytes_of(rank, most) : std::vector<std::byte>()),
-                fmt::format("gather: rank {}'s bytes differ", rank));
+                "gather: rank {}'s bytes differ", rank);
     }
 }
 

@@ -22,7 +22,7 @@ std::uint32_t bits(float x) {
 
 plan::Compression form_of(const std::string& wire) {
     plan::Compression form{};
-    require(plan::parse_name(wire, form), wire + " is no form of gradients");
+    require(plan::parse_name(wire, form), "{} is no form of gradients", wire);
     return form;
 }
 
@@ -81,7 +81,7 @@ void check_rounded(Communicator& communicator, const std::string& wire, std::int
             bound.data[std::size_t(i)] = number(i, communicator.rank());
         communicator.progress();
         bound.run();
-        require(round == 0 || before == bound.data, wire + ": other bits the second time");
+        require(round == 0 || before == bound.data, "{}: other bits the second time", wire);
         before = bound.data;
     }
     const double unit = wire == "bf16" ? 0x1p-8 : 0x1p-11;
@@ -94,8 +94,8 @@ void check_rounded(Communicator& communicator, const std::string& wire, std::int
         }
         error = ranks == 1 ? 0 : (error + (std::abs(sum) + error) * unit) * 1.001;
         const double is = double(bound.data[std::size_t(i)]);
-        require(std::abs(is - sum) <= error, fmt::format("{} of {}: element {} is {}, not {} +- {}",
-                                                         wire, elements, i, is, sum, error));
+        require(std::abs(is - sum) <= error, "{} of {}: element {} is {}, not {} +- {}", wire,
+                elements, i, is, sum, error);
     }
     require_same_bits(communicator, bound.data);
 }
@@ -109,8 +109,7 @@ void check_accumulation(Communicator& communicator, const std::string& wire, flo
     // Two more are one step of the form, and four ones are two.
     const float wanted = large + float(communicator.ranks() - 1);
     for (std::size_t i = 0; i < 300 && communicator.ranks() % 4 == 1; ++i)
-        require(bound.data[i] == wanted,
-                fmt::format("{}: {} and some ones are {}", wire, large, bound.data[i]));
+        require(bound.data[i] == wanted, "{}: {} and some ones are {}", wire, large, bound.data[i]);
 }
 
 /// Checks that a NaN, or what is too large, reaches all ranks, whoever has it.
@@ -123,14 +122,14 @@ void check_broken(Communicator& communicator, const std::string& wire) {
         bound.data[500] = -std::numeric_limits<float>::infinity();
     }
     bound.run();
-    require(std::isnan(bound.data[3]), wire + ": what is no number has become one");
+    require(std::isnan(bound.data[3]), "{}: what is no number has become one", wire);
     require(bound.data[500] == -std::numeric_limits<float>::infinity(),
-            wire + ": an infinity has become a number");
+            "{}: an infinity has become a number", wire);
     // The others of its block are as they were.
     if (wire != "top_k")
         for (const std::size_t i : {2U, 4U, 499U})
-            require(bound.data[i] == float(communicator.ranks()),
-                    wire + ": another number is gone");
+            require(bound.data[i] == float(communicator.ranks()), "{}: another number is gone",
+                    wire);
 }
 
 /// The k largest by size; of equal ones those of the first owner, then the first.
@@ -194,10 +193,9 @@ void check_selected(Communicator& communicator, std::int64_t elements, double de
             const auto at = std::size_t(i);
             const auto& own = residuals[std::size_t(communicator.rank())];
             require(bits(bound.data[at]) == bits(wanted[at]) && bound.residual[at] == own[at],
-                    fmt::format("top_k of {}, round {}: element {} is {} and {} is owed, not {} "
-                                "and {}",
-                                elements, round, i, bound.data[at], bound.residual[at], wanted[at],
-                                own[at]));
+                    "top_k of {}, round {}: element {} is {} and {} is owed, not {} "
+                    "and {}",
+                    elements, round, i, bound.data[at], bound.residual[at], wanted[at], own[at]);
             told += double(bound.data[at]);
         }
         // The sum loses nothing, on any rank: in whole numbers to the last bit.
@@ -209,7 +207,7 @@ void check_selected(Communicator& communicator, std::int64_t elements, double de
                 told += double(other[std::size_t(i)]);
         }
         require(whole ? told == owed : std::abs(told - owed) <= 1e-3 * double(elements),
-                fmt::format("top_k of {}: {} is told and owed, {} was", elements, told, owed));
+                "top_k of {}: {} is told and owed, {} was", elements, told, owed);
         require_same_bits(communicator, bound.data);
     }
 }
