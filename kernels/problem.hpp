@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/tensor/attributes.hpp"
+#include "base/tensor/choices.hpp"
 #include "base/tensor/tensor_type.hpp"
 
 namespace dtnn::kernels {
@@ -59,6 +60,12 @@ struct Problem {
     std::int64_t integer(const char* name) const;
     double real(const char* name) const;
     std::string text(const char* name) const;
+    /// Of a closed set (base/tensor/choices.hpp); a word that is none of it is missing, too.
+    template <NamedEnum Enum>
+    Enum chosen(const char* name) const {
+        if (const auto value = choice<Enum>(attributes, name)) return *value;
+        throw MissingAttribute(op, name);
+    }
 
     /// Attributes that a step has where it asks for something.
     bool flag(const char* name) const;  ///< absent: false

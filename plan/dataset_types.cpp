@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plan/dataset_choices.hpp"
+
 namespace dtnn::plan {
 namespace {
 
@@ -13,12 +15,10 @@ constexpr DatasetType kTypes[] = {
 #undef DATASET_TYPE
 };
 
-/// Whether the field of the dataset's type says this; one that is not there says it.
-bool says(const Dataset& dataset, const char* field, std::string_view word) {
-    const auto found = dataset.attributes.find(field);
-    if (found == dataset.attributes.end()) return true;
-    const auto* text = std::get_if<std::string>(&found->second);
-    return text != nullptr && *text == word;
+/// Whether the field of the dataset's type is there and says something else.
+template <NamedEnum Enum>
+bool says_other(const Dataset& dataset, const char* field, Enum than) {
+    return dataset.attributes.contains(field) && choice<Enum>(dataset.attributes, field) != than;
 }
 
 }  // namespace
@@ -43,11 +43,13 @@ bool holds_arrays(const Dataset& dataset) {
 
 bool encodes_columns(const Dataset& dataset) {
     return !dataset.columns.empty() || !dataset.category_names.empty() ||
-           dataset.attributes.contains("category_columns") || !says(dataset, "missing", "refuse");
+           dataset.attributes.contains("category_columns") ||
+           says_other(dataset, "missing", Fill::refuse);
 }
 
 bool scales_targets(const Dataset& dataset) {
-    return dataset.target().kind == LabelKind::values && !says(dataset, "target_scaling", "none");
+    return dataset.target().kind == LabelKind::values &&
+           says_other(dataset, "target_scaling", TargetScaling::none);
 }
 
 }  // namespace dtnn::plan

@@ -201,6 +201,19 @@ constexpr auto names_of(OriginKind) {
     return std::to_array<const char*>({"file", "default", "command line", "data"});
 }
 
+/// Which values of a measure are better, of schedules that watch one: the measure says it itself
+/// (`auto`), less, or more.
+enum class Direction : std::uint8_t { automatic, minimize, maximize };
+constexpr auto names_of(Direction) {
+    return std::to_array<const char*>({"auto", "minimize", "maximize"});
+}
+
+/// How a learning rate rises and falls in one_cycle.
+enum class CycleShape : std::uint8_t { cosine, linear };
+constexpr auto names_of(CycleShape) {
+    return std::to_array<const char*>({"cosine", "linear"});
+}
+
 /// What another value of a setting means for what is trained.
 ///     mathematics   another function is trained, or it is trained in another way
 ///     performance   the same values but for rounding; time and memory may differ

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/saturating.hpp"
+#include "base/tensor/choices.hpp"
 
 namespace dtnn::plan {
 namespace {
@@ -78,9 +79,7 @@ std::string metric_name(const Component& metric) {
 }
 
 Averaging averaging_of(const Attributes& attributes) {
-    Averaging averaging = Averaging::macro;
-    parse_name(value_of(attributes, "average", std::string()), averaging);
-    return averaging;
+    return choice<Averaging>(attributes, "average").value_or(Averaging::macro);
 }
 
 bool is_one_number(const Metric& metric) {
@@ -93,9 +92,8 @@ bool is_one_number(const Metric& metric) {
 bool higher_is_better(const Metric& metric) {
     const MetricInfo* info = find_metric(metric.type);
     if (info == nullptr) return false;
-    const bool higher = info->better == MetricBetter::higher;
-    return value_of(metric.attributes, "better", std::string(higher ? "higher" : "lower")) ==
-           "higher";
+    return choice<MetricBetter>(metric.attributes, "better").value_or(info->better) ==
+           MetricBetter::higher;
 }
 
 std::string metric_output(const Component& metric, LabelKind kind) {
@@ -113,8 +111,10 @@ Metric make_metric(const Component& metric, LabelKind kind) {
 
 std::int64_t metric_items(const Metric& metric, const Dataset& dataset) {
     const MetricInfo* info = find_metric(metric.type);
-    const char* const over = info != nullptr && info->over_elements ? "elements" : "rows";
-    const bool elements = value_of(metric.attributes, "over", std::string(over)) == "elements";
+    const MeanOver usual =
+        info != nullptr && info->over_elements ? MeanOver::elements : MeanOver::rows;
+    const bool elements =
+        choice<MeanOver>(metric.attributes, "over").value_or(usual) == MeanOver::elements;
     return saturating_product({element_count(dataset.target().dims),
                                elements ? std::max<std::int64_t>(dataset.target().classes, 1) : 1});
 }

@@ -15,6 +15,9 @@ namespace dtnn::plan {
 
 enum class MetricJoin { sum, counts, scores };
 enum class MetricBetter { higher, lower, neither };
+constexpr auto names_of(MetricBetter) {
+    return std::to_array<const char*>({"higher", "lower", "neither"});
+}
 enum class MetricForm { number, rate, table };
 /// Whether rates of classes are averaged, are those of all classes' answers together, or stay
 /// apart.

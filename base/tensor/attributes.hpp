@@ -5,10 +5,13 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "base/enum_names.hpp"
 
 namespace dtnn {
 
@@ -89,5 +92,22 @@ class Attributes {
 
     std::shared_ptr<Map> map_;  ///< null: empty
 };
+
+/// The value of a closed set that an attribute names; nothing where there is no such attribute, or
+/// its text is no word of the set.
+template <NamedEnum Enum>
+std::optional<Enum> choice(const Attributes& attributes, const std::string& name) {
+    const auto found = attributes.find(name);
+    const auto* word =
+        found == attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+    Enum value = {};
+    if (word == nullptr || !parse_name(*word, value)) return std::nullopt;
+    return value;
+}
+/// Whether it names this one.
+template <NamedEnum Enum>
+bool says(const Attributes& attributes, const std::string& name, Enum value) {
+    return choice<Enum>(attributes, name) == value;
+}
 
 }  // namespace dtnn

@@ -16,33 +16,31 @@ Field axis_field(std::string_view doc) {
     return choice_field(kAxis, kChannels, {kChannels, "features", "steps"}, doc);
 }
 
-int named_axis(const Axes& axes, std::string_view word) {
-    if (word == kChannels || word == "features") return feature_axis(axes);
-    if (word == "steps") return axis_of(axes, AxisKind::step);
+int named_axis(const Axes& axes, AxisName name) {
+    if (name == AxisName::channels || name == AxisName::features) return feature_axis(axes);
+    if (name == AxisName::steps) return axis_of(axes, AxisKind::step);
     const int first = axis_of(axes, AxisKind::space);
     const bool two = first >= 0 && std::size_t(first) + 1 < axes.size() &&
                      axes[std::size_t(first) + 1] == AxisKind::space;
     if (!two) return -1;
-    return word == "height" ? first : first + 1;
+    return name == AxisName::height ? first : first + 1;
 }
 
-std::string word_of(const Attributes& attributes) {
-    const auto given = attributes.find(kAxis);
-    const auto* word =
-        given == attributes.end() ? nullptr : std::get_if<std::string>(&given->second);
-    return word ? *word : std::string();
+std::optional<AxisName> axis_name_of(const Attributes& attributes) {
+    return choice<AxisName>(attributes, kAxis);
 }
 
 std::optional<std::size_t> expect_axis(ShapeContext& c, const char* op) {
     const Type& src = c.input(0);
-    if (const std::string word = word_of(c.attributes()); !word.empty()) {
-        const int axis = named_axis(src.axes, word);
+    if (const auto name = axis_name_of(c.attributes())) {
+        const int axis = named_axis(src.axes, *name);
         if (axis >= 0) return std::size_t(axis);
         if (src.axes.empty())
-            c.fail(fmt::format("{} needs an axis of {}, got {}", op, word, shape_text(src.dims)));
+            c.fail(fmt::format("{} needs an axis of {}, got {}", op, name_of(*name),
+                               shape_text(src.dims)));
         else
-            c.fail(fmt::format("{} goes along an axis of {}, but its input is {}", op, word,
-                               sample_text(src)),
+            c.fail(fmt::format("{} goes along an axis of {}, but its input is {}", op,
+                               name_of(*name), sample_text(src)),
                    "name an axis that the input has", kAxis);
         return std::nullopt;
     }

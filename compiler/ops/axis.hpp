@@ -14,12 +14,11 @@ inline constexpr const char* kChannels = "channels";
 /// Words: those that name an axis of any value.
 Field axis_field(std::string_view doc);
 
-/// The axis that a word names, or -1: `channels` and `features` are where the features lie, `steps`
-/// those of a sequence, `height` and `width` those of an image.
-int named_axis(const Axes& axes, std::string_view word);
+/// The axis of that name, or -1.
+int named_axis(const Axes& axes, AxisName name);
 
-/// The word of the attribute; empty where there is none.
-std::string word_of(const Attributes& attributes);
+/// The axis that the attribute names, where users wrote it.
+std::optional<AxisName> axis_name_of(const Attributes& attributes);
 /// The axis of operand 0 that the attribute names; fails where there is none.
 std::optional<std::size_t> expect_axis(ShapeContext& c, const char* op);
 /// The same, and brings the attribute to the form of nodes.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/saturating.hpp"
+#include "base/tensor/choices.hpp"
 #include "compiler/ir/axes.hpp"
 #include "compiler/ops/op.hpp"
 

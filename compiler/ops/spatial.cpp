@@ -152,11 +152,10 @@ Window window_of(const Attributes& attributes, const std::array<std::int64_t, 2>
 std::optional<Window> resolve_window(ShapeContext& c, const std::array<std::int64_t, 2>& kernel,
                                      const Dims& image, bool with_dilation) {
     Window w = window_of(c.attributes(), kernel);
-    if (const auto found = c.attributes().find("padding"); found != c.attributes().end())
-        if (const auto* word = std::get_if<std::string>(&found->second); word && *word == "same") {
-            std::tie(w.padding[0], w.padding[1]) = same_padding(w, 0, image[2]);
-            std::tie(w.padding[2], w.padding[3]) = same_padding(w, 1, image[3]);
-        }
+    if (says(c.attributes(), "padding", PaddingWord::same)) {
+        std::tie(w.padding[0], w.padding[1]) = same_padding(w, 0, image[2]);
+        std::tie(w.padding[2], w.padding[3]) = same_padding(w, 1, image[3]);
+    }
     for (int axis = 0; axis < 2; ++axis) {
         const auto a = std::size_t(axis);
         const std::int64_t extent = image[2 + a];

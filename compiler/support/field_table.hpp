@@ -12,6 +12,13 @@
 
 namespace dtnn::compiler {
 
+/// The words of a closed set, as choices of a field.
+template <NamedEnum Enum>
+std::vector<std::string_view> words_of() {
+    const auto names = names_of(Enum());
+    return {names.begin(), names.end()};
+}
+
 enum class FieldType {
     boolean,
     integer,   ///< i64

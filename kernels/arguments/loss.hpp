@@ -103,9 +103,9 @@ struct SoftmaxCrossEntropyArguments : ClassLossArguments<T> {
 template <class T>
 struct HingeArguments : LabelledRows<T> {
     double margin = this->o.problem.real("margin");
-    bool over_all = this->o.problem.text("form") == "all";  ///< form "all"
-    T* dst = nullptr;                                       ///< the mean or the gradient
-    double* sum = nullptr;                                  ///< with `sum`, instead of dst
+    bool over_all = this->o.problem.template chosen<HingeForm>("form") == HingeForm::all;
+    T* dst = nullptr;       ///< the mean or the gradient
+    double* sum = nullptr;  ///< with `sum`, instead of dst
 
     explicit HingeArguments(const Operands& operands) : LabelledRows<T>(operands) {
         if (this->o.problem.flag("sum"))

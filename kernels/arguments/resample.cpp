@@ -108,7 +108,7 @@ AxisTaps<T> forward_taps(const Problem& problem, std::size_t axis, std::int64_t 
     const auto is = [&](const char* op) { return problem.op.starts_with(op); };
     if (is("adaptive")) return windows<T>(sources, results);
     if (is("upsample2d")) {
-        return problem.text("mode") == "bilinear"
+        return problem.chosen<Resampling>("mode") == Resampling::bilinear
                    ? linear<T>(sources, results, problem.flag("align_corners"))
                    : nearest<T>(sources, results);
     }

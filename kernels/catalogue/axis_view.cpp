@@ -164,8 +164,8 @@ TensorType with_axis(TensorType tensor, std::size_t axis) {
 }
 
 AxisRange axis_of(const Problem& problem) {
-    const std::string word = problem.text("axis", "channels");
-    const std::int64_t named = word == "height" ? 2 : word == "width" ? 3 : 1;
+    const auto name = choice<AxisName>(problem.attributes, "axis");
+    const std::int64_t named = name == AxisName::height ? 2 : name == AxisName::width ? 3 : 1;
     const std::int64_t axis = problem.integer("axis", named);
     // A negative number is an axis beyond all ranks.
     return {std::size_t(axis), 1};
@@ -180,7 +180,7 @@ AxisRange normalised_axes(const Problem& problem) {
     const std::vector<std::int64_t> axes = problem.integers("axes");
     if (!axes.empty()) return {std::size_t(axes.front()), axes.size()};
     const std::size_t rank = problem.sources[0].dims.size();
-    return {1, problem.text("axis") == "channels" ? 1 : rank - 1};
+    return {1, says(problem.attributes, "axis", AxisName::channels) ? 1 : rank - 1};
 }
 
 ClassRows class_rows(const Problem& problem, const TensorType& matrix) {

@@ -53,8 +53,8 @@ void zero_pad2d(Rule& rule) {
 }
 
 void upsample2d(Rule& rule) {
-    const std::string mode = rule.problem().text("mode");
-    rule.require(mode == "nearest" || mode == "bilinear", "it has no mode `" + mode + "`");
+    rule.require(choice<Resampling>(rule.problem().attributes, "mode").has_value(),
+                 "it has no mode `" + rule.problem().text("mode") + "`");
     sized(rule, sides_of(rule));
 }
 

@@ -13,8 +13,10 @@ bool normalised_lines(Rule& rule) {
     for (const char* name : {"src", "dst", "diff_dst", "diff_src"})
         if (const TensorType* tensor = rule.operand(name)) tensors.push_back(tensor);
     if (p.integers("axes").empty()) {
-        const std::string axis = p.text("axis");
-        rule.require(axis == "features" || axis == "channels", "it has no axis `" + axis + "`");
+        const std::string word = p.text("axis");
+        const auto axis = choice<AxisName>(p.attributes, "axis");
+        rule.require(axis == AxisName::features || axis == AxisName::channels,
+                     "it has no axis `" + word + "`");
     }
     for (const TensorType* tensor : tensors)
         rule.shape(*tensor, tensors[0]->dims);

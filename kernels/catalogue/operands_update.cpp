@@ -32,9 +32,9 @@ void update(Rule& rule) {
 
 void nadam_update(Rule& rule) {
     rule.problem().real("momentum_decay");
-    const std::string variant = rule.problem().text("variant");
-    rule.require(variant == "dozat" || variant == "pydtnn",
-                 "its `variant` \"" + variant + "\" is unknown");
+    const std::string word = rule.problem().text("variant");
+    rule.require(choice<NadamVariant>(rule.problem().attributes, "variant").has_value(),
+                 "its `variant` \"" + word + "\" is unknown");
     update(rule);
 }
 

@@ -33,6 +33,9 @@ namespace dtnn::plan {
 
 /// weak: every rank has the plan's batch; strong: all ranks together have that of the plan's ranks.
 enum class Scaling { weak, strong };
+constexpr auto names_of(Scaling) {
+    return std::to_array<const char*>({"weak", "strong"});
+}
 
 struct ForecastRequest {
     int ranks = 1;

@@ -21,6 +21,13 @@ class ComponentFields {
     std::int64_t whole(const std::string& name) const;
     bool flag(const std::string& name) const;
     std::string word(const std::string& name) const;
+    /// Of a closed set; other words are refused.
+    template <NamedEnum Enum>
+    Enum chosen(const std::string& name) const {
+        Enum value = {};
+        if (!parse_name(word(name), value)) refuse(name, "one of the words that it may have");
+        return value;
+    }
     std::vector<std::int64_t> wholes(const std::string& name) const;
     std::vector<double> reals(const std::string& name) const;
 

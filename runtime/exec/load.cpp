@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/quantity_text.hpp"
+#include "base/tensor/choices.hpp"
 #include "kernels/catalogue.hpp"
 #include "kernels/dispatch.hpp"
 #include "plan/audit/audit.hpp"
@@ -110,8 +111,8 @@ void check_attributes(const plan::Plan& plan, const std::string& name) {
             }
         }
         if (fields.has("threshold")) fields.real("threshold");
-        for (const char* word : {"over", "better"})
-            if (fields.has(word)) fields.word(word);
+        if (fields.has("over")) fields.chosen<MeanOver>("over");
+        if (fields.has("better")) fields.chosen<plan::MetricBetter>("better");
         if (fields.has("k")) fields.whole("k", 1, std::numeric_limits<std::int64_t>::max());
     }
     const plan::Dataset& dataset = plan.dataset;

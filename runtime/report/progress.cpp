@@ -57,6 +57,7 @@ void write_stderr(const std::string& text) {
 
 }  // namespace
 
+// The words of --progress and --color are read here alone.
 ProgressStyle choose_progress(const std::string& word) {
     if (word == "bar") return ProgressStyle::bar;
     if (word == "plain") return ProgressStyle::plain;

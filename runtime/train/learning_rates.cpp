@@ -113,7 +113,7 @@ RateFactor one_cycle(const ComponentFields& fields, const TrainingExtent& extent
     const double top = std::max(0.0, fields.real("rise") * (last + 1) - 1);
     const double first = 1 / fields.real("start_divisor");
     const double end = first / fields.real("end_divisor");
-    const bool linear = fields.word("shape") == "linear";
+    const bool linear = fields.chosen<plan::CycleShape>("shape") == plan::CycleShape::linear;
     const auto between = [linear](double from, double to, double part) {
         if (linear) return from + (to - from) * part;
         return to + (from - to) / 2 * (1 + std::cos(std::numbers::pi * part));

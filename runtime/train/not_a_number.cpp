@@ -55,7 +55,8 @@ NotANumber first_of_ranks(const NotANumber& mine, Communicator& communicator) {
         }
         ++rank;
     }
-    // A finding that all have alike, as the loss of a validation, is nobody's.
+    // A finding that all have alike, as the loss of a validation, is nobody's; `what` is text for
+    // people but for this one.
     if (best.what == "loss") best.what = fmt::format("loss of {}", communicator.name_of(from));
     return best;
 }

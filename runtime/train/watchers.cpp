@@ -262,9 +262,10 @@ Watched::Watched(const plan::Component& component, const plan::Plan& plan) {
         if (metric == name && plan::find_metric(measured->type)->join == plan::MetricJoin::scores)
             refuse("it is measured on validation samples only");
     }
-    const std::string direction = fields.word("direction");
-    maximize = direction == "maximize" ||
-               (direction == "auto" && measured != nullptr && plan::higher_is_better(*measured));
+    const auto direction = fields.chosen<plan::Direction>("direction");
+    maximize = direction == plan::Direction::automatic
+                   ? measured != nullptr && plan::higher_is_better(*measured)
+                   : direction == plan::Direction::maximize;
 }
 
 double Watched::of(const EpochValues& values) const {

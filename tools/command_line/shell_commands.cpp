@@ -64,7 +64,7 @@ std::string chapter(const Program& program) {
 int write_pages(const Program& program, const ManArguments& given) {
     const ProgramFacts& facts = program.facts();
     const std::string version = facts.name + " " + facts.version;
-    const bool markdown = given.format == "markdown";
+    const bool markdown = given.format == "markdown";  // The option's words: read here alone.
     if (!given.output.empty() && given.output != "-") {
         const std::filesystem::path folder(given.output);
         // A failure shows when the pages are written, with its reason.

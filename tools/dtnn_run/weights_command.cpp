@@ -115,6 +115,7 @@ int weights_list_command(const Options& options) {
 int weights_export_command(const Options& options) {
     const std::string path = file_of(options);
     const WeightOptions& wanted = options.weight_options;
+    // `auto` is no layout: it stands for none said.
     if (wanted.map.empty() && wanted.layout == "auto") {
         const WeightFile file = read_weight_file(path);
         write_weight_file(options.output, file.tensors, file.metadata);

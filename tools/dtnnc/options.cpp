@@ -97,7 +97,7 @@ void refuse_spec_options(const CommonOptions& options, const std::string& plan) 
 }
 
 bool use_color(const std::string& color, std::FILE* stream) {
-    if (color != "auto") return color == "always";
+    if (color != "auto") return color == "always";  // The option's words: read here alone.
     const char* no_color = std::getenv("NO_COLOR");
     return isatty(fileno(stream)) && !(no_color && *no_color);
 }

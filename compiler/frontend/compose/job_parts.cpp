@@ -5,6 +5,7 @@
 
 #include "compiler/frontend/compose/composition.hpp"
 #include "compiler/frontend/compose/spec_files.hpp"
+#include "compiler/frontend/spec_kind.hpp"
 #include "compiler/frontend/tables/components.hpp"
 
 namespace dtnn::compiler {
@@ -16,7 +17,8 @@ bool Composer::compose_job(SourceNode& job, const std::string& root_file) {
     // A reference that is replaced as a whole must not be followed first: it may be the mistake
     // that is mended.
     for (Setting& setting : settings)
-        if (setting.path.size() == 1 && find_kind(setting.path[0]) && setting.path[0] != "job")
+        if (setting.path.size() == 1 && find_kind(setting.path[0]) &&
+            !is_kind(setting.path[0], SpecKind::job))
             apply(setting, job);
     bool sound = true;
     for (const char* field : {"model", "dataset", "training", "machine"}) {
@@ -130,7 +132,8 @@ bool Composer::resolve_operators(SourceNode& model) {
                 (one.value.is_map() && (one.value.find("extends") || one.value.find("kind")));
             if (!refers) continue;
             const SourceEntry* own = one.value.find("kind");
-            const bool is_loss = own && own->value.is_scalar() && own->value.text == "loss";
+            const bool is_loss =
+                own && own->value.is_scalar() && is_kind(own->value.text, SpecKind::loss);
             auto tree = resolve(one.value, is_loss ? *find_kind("loss") : kind,
                                 fmt::format("the {} {}", is_loss ? "loss" : "operator", one.key));
             sound = sound && tree;

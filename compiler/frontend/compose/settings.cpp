@@ -7,6 +7,7 @@
 #include "compiler/frontend/compose/composition.hpp"
 #include "compiler/frontend/compose/numbered_layers.hpp"
 #include "compiler/frontend/compose/parameter_types.hpp"
+#include "compiler/frontend/expand/control_word.hpp"
 #include "compiler/frontend/read/scalars.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/frontend/tables/tables.hpp"
@@ -37,7 +38,7 @@ bool is_variant_list(const std::vector<std::string>& path, std::size_t depth) {
 
 /// Whether the value under this key is a list of layers, or of such lists.
 bool is_layer_list(std::string_view key) {
-    return key == "layers" || key == "then" || key == "else" || key == "branches";
+    return holds_layers(key) || key == "branches";  // A layer's own field: no row of a table.
 }
 
 /// An entry of a list of layers that is one type with its fields.

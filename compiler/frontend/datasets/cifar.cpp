@@ -1,6 +1,7 @@
 #include "compiler/frontend/datasets/dataset_fields.hpp"
 #include "compiler/frontend/datasets/dataset_type.hpp"
 #include "compiler/support/field_rows.hpp"
+#include "plan/dataset_choices.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -21,7 +22,7 @@ const FieldTable& cifar100_fields() {
     static const FieldTable table = {
         path("the folder of train.bin and test.bin, or the .tar or .tar.gz that holds them, "
              "relative to the current folder"),
-        choice_field("level", "fine", {"fine", "coarse"},
+        choice_field("level", "fine", words_of<plan::LabelLevel>(),
                      "which of a sample's two labels is its class: one of 100, or one of 20 that "
                      "take five of these together",
                      mathematics(kToldApart)),
@@ -39,7 +40,7 @@ void settle_cifar10(const FieldValues& fields, DatasetSpec& spec, Diagnostics& d
 
 void settle_cifar100(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {
     settle_cifar10(fields, spec, diagnostics);
-    if (fields.text("level") == "coarse") spec.dataset.target().classes = 20;
+    if (fields.says("level", plan::LabelLevel::coarse)) spec.dataset.target().classes = 20;
 }
 
 }  // namespace

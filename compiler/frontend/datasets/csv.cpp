@@ -8,6 +8,7 @@
 #include "compiler/frontend/datasets/table_columns.hpp"
 #include "compiler/frontend/read/validation.hpp"
 #include "compiler/support/field_rows.hpp"
+#include "plan/dataset_choices.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -57,10 +58,10 @@ const FieldTable& csv_fields() {
                     mathematics(kFeatureColumns)),
         flag_field("header", true, "whether the first line has the columns' names",
                    mathematics("the first line is a sample or not")),
-        choice_field("separator", "comma", {"comma", "semicolon", "tab"},
+        choice_field("separator", "comma", words_of<plan::Separator>(),
                      "what stands between columns",
                      mathematics("lines are columns in another way")),
-        choice_field("decimal", "point", {"point", "comma"},
+        choice_field("decimal", "point", words_of<plan::DecimalMark>(),
                      "what stands before a number's fraction: 1.5 or 1,5",
                      mathematics("texts are numbers in another way")),
         plain_field(FieldType::text_list, "category_names", kMayBeAbsent,
@@ -69,16 +70,16 @@ const FieldTable& csv_fields() {
         number_field(
             FieldType::integer_list, "category_columns", kMayBeAbsent, between(-100'000, 100'000),
             "such columns by their numbers, counted as those of labels", mathematics(kEncoded)),
-        choice_field("categories", "one_hot", {"one_hot", "number"},
+        choice_field("categories", "one_hot", words_of<plan::CategoryForm>(),
                      "what a column of categories becomes: a number for each of those that the "
                      "training table has, one of them 1 and the others 0; or one number, from 0 in "
                      "their order",
                      mathematics(kEncoded)),
-        choice_field("unknown_categories", "refuse", {"refuse", "zeros"},
+        choice_field("unknown_categories", "refuse", words_of<plan::UnknownCategory>(),
                      "a category that no training sample has: an error, or 0 for all of them",
                      mathematics(kEncoded)),
         choice_field(
-            "missing", "refuse", {"refuse", "mean", "median", "constant"},
+            "missing", "refuse", words_of<plan::Fill>(),
             "what fills in for a number that is missing: nothing, which is an error; the "
             "mean or the median of the column's training samples; `fill_value`. A category "
             "that is missing is one of its own",
@@ -162,7 +163,8 @@ void check_label_columns(const FieldValues& fields, const DatasetSpec& spec,
 void check_table(const FieldValues& fields, const DatasetSpec& spec, Diagnostics& diagnostics) {
     check_label_columns(fields, spec, diagnostics);
     check_columns(fields, spec, diagnostics);
-    if (fields.text("decimal") == "comma" && fields.text("separator") == "comma")
+    if (fields.says("decimal", plan::DecimalMark::comma) &&
+        fields.says("separator", plan::Separator::comma))
         diagnostics.error(Code::conflicting_fields, span_or(fields.spans, "decimal", spec.span),
                           "a comma stands before fractions and between columns of dataset",
                           "tables with decimal commas have semicolons or tabs between columns: "

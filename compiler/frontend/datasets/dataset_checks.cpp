@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/frontend/read/validation.hpp"
+#include "plan/dataset_choices.hpp"
 #include "plan/dataset_types.hpp"
 
 namespace dtnn::compiler {
@@ -141,8 +142,8 @@ void check_paths(const FieldValues& fields, const DatasetSpec& spec, std::string
 
 bool labels_places(const FieldValues& fields, const plan::Dataset& dataset) {
     const plan::DatasetType* type = plan::find_dataset_type(dataset.type);
-    const std::string labels = fields.text("labels");
-    return (type && type->masks) || labels == "pixel" || labels == "step";
+    return (type && type->masks) || fields.says("labels", plan::LabelPlace::pixel) ||
+           fields.says("labels", plan::LabelPlace::step);
 }
 
 void check_label_places(const FieldValues& fields, const DatasetSpec& spec,
@@ -150,7 +151,7 @@ void check_label_places(const FieldValues& fields, const DatasetSpec& spec,
     const std::string word = fields.text("labels");
     const bool image = plan::has_image(spec.dataset);
     const bool places = spec.dataset.input().axes.size() > 1;
-    if (word.empty() || (places && image == (word == "pixel"))) return;
+    if (word.empty() || (places && image == fields.says("labels", plan::LabelPlace::pixel))) return;
     Refusal{fields, spec, diagnostics}(
         Code::conflicting_fields, "labels",
         fmt::format("`labels: {0}` of dataset gives every {0} a class, and samples {1}", word,
@@ -170,7 +171,7 @@ void check_pixel_labels(const FieldValues& fields, const DatasetSpec& spec,
                            "class for each",
                            word),
                "images with masks are read by `type: segmentation`, unpacked");
-    else if (fields.text("label_kind") != "classes")
+    else if (!fields.says("label_kind", plan::LabelKind::classes))
         refuse(Code::conflicting_fields, "labels",
                fmt::format("`labels: {0}` of dataset gives every {0} a class; `label_kind` says "
                            "otherwise",
@@ -203,7 +204,7 @@ void check_ignored_value(const FieldValues& fields, const DatasetSpec& spec,
 void settle_target_scaling(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {
     plan::Feature& target = spec.dataset.target();
     const Refusal refuse{fields, spec, diagnostics};
-    const bool scaled = fields.text("target_scaling") == "standard";
+    const bool scaled = fields.says("target_scaling", plan::TargetScaling::standard);
     if (scaled && target.kind != plan::LabelKind::values)
         return refuse(Code::conflicting_fields, "target_scaling",
                       "`target_scaling: standard` of dataset is for targets that are numbers",

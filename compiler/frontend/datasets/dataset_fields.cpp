@@ -3,6 +3,7 @@
 #include <array>
 
 #include "compiler/support/field_rows.hpp"
+#include "plan/dataset_choices.hpp"
 
 namespace dtnn::compiler::dataset_fields {
 namespace {
@@ -124,7 +125,7 @@ Field label_kind(std::string_view doc) {
 }
 
 Field target_scaling() {
-    return choice_field("target_scaling", "none", {"none", "standard"},
+    return choice_field("target_scaling", "none", words_of<plan::TargetScaling>(),
                         "label_kind values: `standard` trains on (target - mean) / deviation, by "
                         "the training samples; predictions and metrics are in the targets' own "
                         "units, the loss is not",
@@ -145,7 +146,7 @@ Field target_deviation() {
 }
 
 Field labels(std::string_view doc) {
-    return choice_field("labels", "sample", {"sample", "pixel", "step"}, doc,
+    return choice_field("labels", "sample", words_of<plan::LabelPlace>(), doc,
                         mathematics(kLabelled));
 }
 

@@ -12,6 +12,7 @@
 #include "compiler/frontend/read/members.hpp"
 #include "compiler/frontend/read/validation.hpp"
 #include "compiler/support/field_rows.hpp"
+#include "plan/dataset_choices.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -120,28 +121,30 @@ void check_encoding(const FieldValues& fields, const DatasetSpec& spec, Diagnost
     const auto given = [&](const char* field) {
         return fields.spans.contains(field) && !fields.spans.at(field).place.file.empty();
     };
-    const std::string missing = fields.text("missing");
+    const auto missing = choice<plan::Fill>(fields.values, "missing");
     const bool categories = !names.empty() || !columns.empty();
-    if (given("fill_value") && missing != "constant")
+    if (given("fill_value") && missing != plan::Fill::constant)
         refuse("fill_value", "`fill_value` of dataset fills nothing in",
                "`missing: constant` fills it in");
-    if (missing == "constant" && !fields.values.contains("fill_value"))
+    if (missing == plan::Fill::constant && !fields.values.contains("fill_value"))
         refuse("missing", "`missing` of dataset is constant, and no `fill_value` says which number",
                "such as `fill_value: 0`");
-    if (fields.flag("missing_indicator") && missing == "refuse")
+    if (fields.flag("missing_indicator") && missing == plan::Fill::refuse)
         refuse("missing_indicator",
                "`missing_indicator` of dataset is of numbers that are missing, which are refused",
                "`missing: median` fills them in");
     // Of what a resolved spec says though it is the default, nothing is asked.
-    for (const auto& [field, word] :
-         {std::pair{"categories", "number"}, std::pair{"unknown_categories", "zeros"}})
-        if (fields.text(field) == word && !categories)
+    const bool numbered = fields.says("categories", plan::CategoryForm::number);
+    const bool zeros = fields.says("unknown_categories", plan::UnknownCategory::zeros);
+    for (const auto& [field, said] :
+         {std::pair{"categories", numbered}, std::pair{"unknown_categories", zeros}})
+        if (said && !categories)
             refuse(field,
                    fmt::format("`{}` of dataset is of columns that are categories, and none "
                                "is",
                                field),
                    "`category_names` or `category_columns` says which are");
-    if (fields.text("unknown_categories") == "zeros" && fields.text("categories") == "number")
+    if (zeros && numbered)
         refuse("unknown_categories",
                "`unknown_categories: zeros` of dataset is for a number for each category, and "
                "`categories` makes one of all",
@@ -182,7 +185,7 @@ void read_columns(FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnosti
             "such as `columns: [{name: age, fill: 28}, {name: port, values: [C, S]}]`");
         return;
     }
-    const bool one_hot = fields.text("categories") != "number";
+    const bool one_hot = !fields.says("categories", plan::CategoryForm::number);
     for (std::size_t i = 0; i < list->items.size(); ++i)
         spec.dataset.columns.push_back(read_column(list->items[i], fmt::format("columns[{}]", i),
                                                    one_hot, fields, diagnostics));

@@ -26,4 +26,12 @@ inline const FieldTable& table_of(ControlWord word) {
     return word == ControlWord::repeat ? repeat_table() : if_table();
 }
 
+/// Whether the field of that name, of an entry of one of these words, is a list of layers.
+inline bool holds_layers(std::string_view field) {
+    for (const ControlWord word : {ControlWord::repeat, ControlWord::condition})
+        if (const Field* found = find_field(table_of(word), field))
+            return found->type == FieldType::layers;
+    return false;
+}
+
 }  // namespace dtnn::compiler

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/frontend/expand/control_word.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 
 namespace dtnn::compiler {
@@ -40,11 +41,6 @@ void measure(const SourceNode& tree, Extent& extent) {
         measure(entry.value, extent);
 }
 
-/// Whether the entry's own field of that name is read as a list of layers.
-bool is_list_field(const std::string& key) {
-    return key == "layers" || key == "then" || key == "else";
-}
-
 const SourceNode* list_field(const LayerEntry& entry, const char* key) {
     const SourceEntry* field = entry.fields ? entry.fields->find(key) : nullptr;
     return field && field->value.is_list() ? &field->value : nullptr;
@@ -57,7 +53,7 @@ void add_control_fields(const LayerEntry& entry, UseFields& use, const Environme
     if (!entry.fields) return;
     for (const SourceEntry& field : entry.fields->entries) {
         if (use.map.find(field.key) || use.given.contains(field.key)) continue;
-        if (is_list_field(field.key) && find_field(table_of(*entry.control), field.key)) {
+        if (holds_layers(field.key) && find_field(table_of(*entry.control), field.key)) {
             use.given.insert(field.key);
             continue;
         }
@@ -133,7 +129,7 @@ std::int64_t LayerCounter::steps_of(const SourceNode& item, const LayerEntry& en
     Extent extent;
     for (const SourceEntry* field : language_.fields_of(entry))
         if (&field->value != entry.branches &&
-            (entry.op || entry.block || !is_list_field(field->key)))
+            (entry.op || entry.block || !holds_layers(field->key)))
             measure(field->value, extent);
     std::int64_t parameters = 0;
     if (entry.block)

@@ -5,6 +5,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "compiler/frontend/expand/control_word.hpp"
 #include "compiler/frontend/read/other_forms.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 #include "compiler/support/other_words.hpp"
@@ -101,8 +102,7 @@ std::vector<const SourceNode*> nested_lists(const RawEntry& entry) {
     for (const SourceEntry& field : entry.value->entries) {
         if (!field.value.is_list()) continue;
         if (!control && field.key == "branches") add_branches(field.value);
-        if (control && (field.key == "layers" || field.key == "then" || field.key == "else"))
-            lists.push_back(&field.value);
+        if (control && holds_layers(field.key)) lists.push_back(&field.value);
     }
     return lists;
 }

@@ -7,6 +7,7 @@
 
 #include "compiler/frontend/expand/blocks.hpp"
 #include "compiler/frontend/read/operator_values.hpp"
+#include "compiler/frontend/spec_kind.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 #include "compiler/ops/axis.hpp"
 #include "compiler/ops/expression/parse_infix.hpp"
@@ -78,7 +79,7 @@ ParameterRule trained(const BlockParameter& parameter, double value) {
 
 void read_operator(const SourceEntry& entry, Block& block, Diagnostics& diagnostics) {
     const SourceEntry* kind = entry.value.find("kind");
-    block.is_loss = kind && kind->value.is_scalar() && kind->value.text == "loss";
+    block.is_loss = kind && kind->value.is_scalar() && is_kind(kind->value.text, SpecKind::loss);
     const std::string what =
         fmt::format("the {} {}", block.is_loss ? "loss" : "operator", block.name);
     const FieldValues values =

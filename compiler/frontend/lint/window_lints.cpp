@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 
+#include "base/tensor/choices.hpp"
 #include "compiler/frontend/lint/lint_rule.hpp"
 #include "compiler/ir/axes.hpp"
 
@@ -41,10 +42,9 @@ std::optional<Window> window_of(const LintSubject& subject, const LayerSpec& lay
                   .input = input[1 + axis],
                   .output = layer.shape[1 + axis]};
     const auto* four = value_of<std::vector<std::int64_t>>(layer.fields, "padding");
-    const auto* word = value_of<std::string>(layer.fields, "padding");
     if (four && four->size() == 4)  // one of each side of an image
         window.before = (*four)[2 * axis];
-    else if (word && *word == "same")
+    else if (says(layer.fields, "padding", PaddingWord::same))
         window.before = std::max<std::int64_t>(
             0, ((window.output - 1) * window.stride + window.reach() - window.input) / 2);
     if (window.output > window.input + 2 * window.before) return std::nullopt;

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/quantity_text.hpp"
+#include "base/tensor/choices.hpp"
 #include "base/text.hpp"
 #include "compiler/frontend/read/validation.hpp"
 #include "compiler/frontend/tables/components.hpp"
@@ -130,12 +131,11 @@ class Checker {
             help = "leave out `from_logits`: a sigmoid and the loss become one stable operator";
         }
         // A layer has the axis that its user wrote.
-        const auto axis = last->fields.find("axis");
-        const auto* word =
-            axis == last->fields.end() ? nullptr : std::get_if<std::string>(&axis->second);
-        if (wanted.empty() && loss_->joins == type && word &&
-            named_axis(last->axes, *word) != feature_axis(last->axes)) {
-            wanted = fmt::format("probabilities of classes, and these do not lie along {}", *word);
+        const auto axis = choice<AxisName>(last->fields, "axis");
+        if (wanted.empty() && loss_->joins == type && axis &&
+            named_axis(last->axes, *axis) != feature_axis(last->axes)) {
+            wanted = fmt::format("probabilities of classes, and these do not lie along {}",
+                                 name_of(*axis));
             help = "leave out `axis`";
         } else if (wanted.empty()) {
             return;

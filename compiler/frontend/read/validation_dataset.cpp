@@ -12,6 +12,7 @@
 #include "compiler/frontend/read/validation_splits.hpp"
 #include "compiler/frontend/tables/misplaced_fields.hpp"
 #include "compiler/frontend/tables/tables.hpp"
+#include "plan/dataset_choices.hpp"
 #include "plan/dataset_types.hpp"
 #include "plan/rules/staging.hpp"
 
@@ -123,7 +124,7 @@ void check_one_size(const FieldValues& fields, const DatasetSpec& spec, std::int
 
 /// What the spec's fields say that samples have, or else the type.
 plan::LabelKind label_kind_of(const FieldValues& fields, const plan::Dataset& dataset) {
-    if (fields.text("target") == "input") return plan::LabelKind::input;
+    if (fields.says("target", plan::TargetSource::input)) return plan::LabelKind::input;
     plan::LabelKind kind = {};
     if (parse_name(fields.text("label_kind"), kind)) return kind;
     const plan::DatasetType* type = plan::find_dataset_type(dataset.type);

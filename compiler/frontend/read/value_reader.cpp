@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/tensor/choices.hpp"
 #include "compiler/frontend/read/operator_values.hpp"
 #include "compiler/frontend/read/other_forms.hpp"
 #include "compiler/frontend/read/quantity.hpp"
@@ -331,7 +332,7 @@ class ValueReader {
 
     std::optional<AttributeValue> padding(const SourceNode& node) {
         if (node.is_scalar()) {
-            if (node.text == "valid" || node.text == "same") return node.text;
+            if (PaddingWord word = {}; parse_name(node.text, word)) return node.text;
             if (!parse_integer(node.text).value && node.text.find("${") == std::string::npos)
                 return wrong_type(node, suggest_word(node.text, {"valid", "same"}, ""));
             const auto value = integer(node);

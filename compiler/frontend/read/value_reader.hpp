@@ -37,6 +37,10 @@ struct FieldValues {
     bool flag(const std::string& name) const;
     std::string text(const std::string& name) const;  ///< "" when absent
     Dims dims(const std::string& name) const;         ///< empty when absent
+    template <NamedEnum Enum>
+    bool says(const std::string& name, Enum value) const {
+        return dtnn::says(values, name, value);
+    }
 };
 
 /// Reads the fields of `map` (null: none are given). A field that is not in the table is an error.

@@ -3,6 +3,7 @@
 #include "compiler/frontend/tables/components.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 #include "compiler/support/field_rows.hpp"
+#include "plan/dataset_choices.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -56,7 +57,7 @@ const FieldTable& dataset_tail_table() {
             "test_as_validation", false,
             "the test samples are the validation's too, instead of a part of the training samples",
             mathematics("other samples are kept from training")),
-        choice_field("target", "label", {"label", "input"},
+        choice_field("target", "label", words_of<plan::TargetSource>(),
                      "what the network is to give: a sample's label, or the sample itself as it "
                      "enters the network, behind transforms and augmentations (autoencoders)",
                      mathematics("the network is to give something else")),

@@ -8,13 +8,6 @@ namespace {
 
 constexpr std::string_view kOwnWeights = "ranks' weights are averaged more or less often";
 
-/// The words of a closed set of the plan.
-template <NamedEnum Enum>
-std::vector<std::string_view> words_of() {
-    const auto names = names_of(Enum());
-    return {names.begin(), names.end()};
-}
-
 }  // namespace
 
 const FieldTable& synchronise_table() {

@@ -2,6 +2,7 @@
 // of which predictions and labels they can be taken: ops/losses.def.
 
 #include "base/expression/expression.hpp"
+#include "base/tensor/choices.hpp"
 #include "compiler/frontend/tables/components.hpp"
 #include "compiler/ops/expression/formula_fault.hpp"
 #include "compiler/ops/expression/parse_infix.hpp"
@@ -69,7 +70,7 @@ const FieldTable& formula_fields() {
          .doc = "of every prediction p and its target t, which of labels is 0 or 1",
          .change = mathematics(kOtherLoss),
          .choices = {"p", "t"}},
-        choice_field("over", "elements", {"elements", "rows"}, kOverDoc, mathematics(kOtherLoss)),
+        choice_field("over", "elements", words_of<MeanOver>(), kOverDoc, mathematics(kOtherLoss)),
     };
     return table;
 }
@@ -92,7 +93,7 @@ const FieldTable& hinge_fields() {
         real_field("margin", 1.0, at_least(0),
                    "how far above the others the label's prediction should be",
                    mathematics(kOtherLoss)),
-        choice_field("form", "largest", {"largest", "all"},
+        choice_field("form", "largest", words_of<HingeForm>(),
                      "largest: the largest of the others counts; all: each of them, their sum "
                      "divided by the number of classes",
                      mathematics(kOtherLoss)),

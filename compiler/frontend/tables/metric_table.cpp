@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/expression/expression.hpp"
+#include "base/tensor/choices.hpp"
 #include "compiler/frontend/formula/environment.hpp"
 #include "compiler/frontend/tables/components.hpp"
 #include "compiler/ops/expression/formula_fault.hpp"
@@ -78,7 +79,7 @@ const FieldTable& measured_formula_fields() {
                 "is 0 or 1",
          .change = performance(kMeasured),
          .choices = {"p", "t"}},
-        choice_field("over", "elements", {"elements", "rows"}, kOverDoc, performance(kMeasured)),
+        choice_field("over", "elements", words_of<MeanOver>(), kOverDoc, performance(kMeasured)),
         choice_field("better", "lower", {"lower", "higher"},
                      "which values are, for schedules that watch it",
                      mathematics("schedules that watch it decide by it")),

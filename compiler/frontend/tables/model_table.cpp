@@ -1,3 +1,4 @@
+#include "base/tensor/choices.hpp"
 #include "compiler/frontend/tables/components.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 #include "compiler/support/field_rows.hpp"
@@ -177,7 +178,7 @@ const FieldTable& loss_operator_table() {
                    "arithmetic over every prediction p, its target t, which of labels is 0 or 1, "
                    "and the parameters; the mean of it is the loss",
                    mathematics("the trainings that use it minimise another loss")),
-        choice_field("over", "elements", {"elements", "rows"}, kOverDoc,
+        choice_field("over", "elements", words_of<MeanOver>(), kOverDoc,
                      mathematics("another loss is minimised")),
     };
     return table;

@@ -3,6 +3,7 @@
 // kernels/arguments/layerwise_update.hpp; docs/optimizers.md says which are PyTorch's and which
 // PyDTNN's.
 
+#include "base/tensor/choices.hpp"
 #include "compiler/frontend/tables/components.hpp"
 #include "compiler/support/field_rows.hpp"
 
@@ -159,7 +160,7 @@ const FieldTable& nadam_fields() {
         epsilon(1e-8),
         epsilon_inside_root(),
         choice_field(
-            "variant", "dozat", {"dozat", "pydtnn"},
+            "variant", "dozat", words_of<NadamVariant>(),
             "dozat: momentum that grows over the updates, as PyTorch's; pydtnn: PyDTNN's formula",
             mathematics(kNadamMomentum)),
         not_negative("momentum_decay", 0.004,
@@ -222,7 +223,9 @@ void check_sgd(const ReadComponent& read, Diagnostics& diagnostics) {
 }
 
 void check_nadam(const ReadComponent& read, Diagnostics& diagnostics) {
-    if (read.text("variant") != "pydtnn" || !read.spans.contains("momentum_decay")) return;
+    if (!says(read.component.attributes, "variant", NadamVariant::pydtnn) ||
+        !read.spans.contains("momentum_decay"))
+        return;
     diagnostics.error(Code::conflicting_fields, read.span_of("momentum_decay"),
                       "nadam has `momentum_decay`, but its variant is `pydtnn`, whose momentum is "
                       "beta1 throughout",

@@ -8,6 +8,7 @@
 
 #include "compiler/frontend/tables/components.hpp"
 #include "compiler/support/field_rows.hpp"
+#include "plan/enums.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -46,7 +47,7 @@ Field metric_field(FieldChange change) {
 }
 
 Field direction_field(FieldChange change) {
-    return choice_field("direction", "auto", {"auto", "minimize", "maximize"},
+    return choice_field("direction", "auto", words_of<plan::Direction>(),
                         "what is better; auto: more of accuracies, precision, recall, f1, mean_iou "
                         "and roc_auc, less of all else",
                         change);
@@ -117,7 +118,7 @@ const FieldTable& one_cycle_fields() {
         real_field("end_divisor", 1e4, at_least(1),
                    "it ends at the learning rate that it began with divided by this",
                    mathematics(kRate)),
-        choice_field("shape", "cosine", {"cosine", "linear"}, "of rise and fall",
+        choice_field("shape", "cosine", words_of<plan::CycleShape>(), "of rise and fall",
                      mathematics(kRate)),
     };
     return table;

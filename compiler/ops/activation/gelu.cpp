@@ -8,7 +8,7 @@ namespace dtnn::compiler {
 namespace {
 
 ElementwiseForm form(const Attributes& attributes) {
-    if (text_or(attributes, "approximation", "none") == "none")
+    if (!says(attributes, "approximation", GeluApproximation::tanh))
         return {fmt::format("0.5 * x * (1 + erf(x * {}))", std::numbers::sqrt2 / 2)};
     const double factor = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
     return {fmt::format("0.5 * x * (1 + tanh({} * (x + 0.044715 * x * x * x)))", factor)};
@@ -20,7 +20,7 @@ ElementwiseForm form(const Attributes& attributes) {
 OpDef define_gelu() {
     return elementwise_operator(
                "gelu",
-               {choice_field("approximation", "none", {"none", "tanh"},
+               {choice_field("approximation", "none", words_of<GeluApproximation>(),
                              "how the distribution function is computed: exactly, or by tanh")},
                form)
         .doc(

@@ -27,10 +27,7 @@ plan::Initializer transposed_weights_initializer(const Dims& dims, const Attribu
 }
 
 bool resolve_padding(ShapeContext& c, Window& w, const std::array<std::int64_t, 2>& extra) {
-    const auto found = c.attributes().find("padding");
-    if (found == c.attributes().end()) return true;
-    const auto* word = std::get_if<std::string>(&found->second);
-    if (!word || *word != "same") return true;
+    if (!says(c.attributes(), "padding", PaddingWord::same)) return true;
     for (int axis = 0; axis < 2; ++axis) {
         const auto a = std::size_t(axis);
         const std::int64_t total = w.reach(axis) + extra[a] - w.stride[a];

@@ -72,7 +72,7 @@ Attributes pointwise_attributes(const LossInfo& loss, const Attributes& fields, 
     if (loss.written) {
         Attributes attributes{{"expression", to_postfix(simplify(parse_infix(
                                                  text_or(fields, "expression", ""), {"p", "t"})))}};
-        if (text_or(fields, "over", "") == "rows") attributes["rows"] = true;
+        if (says(fields, "over", MeanOver::rows)) attributes["rows"] = true;
         return attributes;
     }
     const auto text = [&](std::string_view infix) {

@@ -31,7 +31,7 @@ ParameterRule affine_rule(std::string_view role, const char* kind, ParameterDims
 std::vector<std::int64_t> layer_norm_axes(const Type& input, const Attributes& attributes) {
     const auto given = attributes.find(kAxes);
     if (given != attributes.end()) return std::get<std::vector<std::int64_t>>(given->second);
-    const bool all = text_or(attributes, kAxis, "features") == "features";
+    const bool all = axis_name_of(attributes) != AxisName::channels;
     std::vector<std::int64_t> together;
     for (std::size_t i = 0; i < input.axes.size(); ++i) {
         const AxisKind kind = input.axes[i];

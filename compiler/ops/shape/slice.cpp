@@ -9,8 +9,8 @@ namespace {
 void slice_shape(ShapeContext& c) {
     fallback(c, "begin");
     const Type& src = c.input(0);
-    const std::string word = word_of(c.attributes());
-    const bool of_image = word == "height" || word == "width";
+    const auto name = axis_name_of(c.attributes());
+    const bool of_image = name == AxisName::height || name == AxisName::width;
     if (of_image && !expect_image(c, "slice")) return;
     // Kernels know the axes of images by their words.
     const auto axis = of_image ? expect_axis(c, "slice") : settle_axis(c, "slice");
@@ -25,12 +25,12 @@ void slice_shape(ShapeContext& c) {
         return;
     }
     if (begin < 0 || end > extent) {
-        c.fail(
-            fmt::format("slice from {} to {} does not lie in the {} {} of an input of {}", begin,
-                        end, extent,
-                        of_image ? "cells of " + word : name_of(src.axes[*axis]) + std::string("s"),
-                        sample_text(src)),
-            "", "end");
+        c.fail(fmt::format("slice from {} to {} does not lie in the {} {} of an input of {}", begin,
+                           end, extent,
+                           of_image ? std::string("cells of ") + name_of(*name)
+                                    : name_of(src.axes[*axis]) + std::string("s"),
+                           sample_text(src)),
+               "", "end");
         return;
     }
     Type dst = src;
@@ -51,7 +51,7 @@ OpDef define_slice() {
         .does_nothing(keeps_extents)
         .doc("A range of the channels, features, steps, rows or columns.")
         .layer("- slice: {axis: channels, begin: 0, end: 16}")
-        .field(choice_field("axis", "channels", {kChannels, "features", "steps", "height", "width"},
+        .field(choice_field("axis", "channels", words_of<AxisName>(),
                             "axis of which a range is taken"))
         .field(integer_field("begin", 0, "index of the first that stays", 0, kLargestExtent))
         .field(end)

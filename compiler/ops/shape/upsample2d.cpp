@@ -18,7 +18,7 @@ void upsample2d_shape(ShapeContext& c) {
                factor ? "size" : "");
         return;
     }
-    if (c.flag("align_corners") && c.text("mode") == "nearest") {
+    if (c.flag("align_corners") && says(c.attributes(), "mode", Resampling::nearest)) {
         c.fail("align_corners says where bilinear weights lie; mode nearest has none",
                "use `mode: bilinear`", "align_corners");
         return;
@@ -48,7 +48,7 @@ OpDef define_upsample2d() {
         .layer("- upsample2d: {factor: 2, mode: bilinear}")
         .field(pair_field("factor", {}, "how many times as high and wide the result is"))
         .field(pair_field("size", {}, "height and width of the result, instead of `factor`"))
-        .field(choice_field("mode", "nearest", {"nearest", "bilinear"},
+        .field(choice_field("mode", "nearest", words_of<Resampling>(),
                             "how cells between those of the input get their values"))
         .field(boolean_field("align_corners", false,
                              "bilinear: whether the corner cells of input and result lie on each "
@@ -58,7 +58,7 @@ OpDef define_upsample2d() {
             emit_resampling_backward(g, "upsample2d_backward", {"size", "mode", "align_corners"});
         })
         .flops([](const std::vector<Type>&, const std::vector<Type>& out, const Attributes& a) {
-            return text_or(a, "mode", "nearest") == "nearest" ? 0 : 8 * out[0].elements();
+            return says(a, "mode", Resampling::bilinear) ? 8 * out[0].elements() : 0;
         });
 }
 

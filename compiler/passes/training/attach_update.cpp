@@ -71,7 +71,7 @@ Rule nadam(const Attributes& a) {
               chosen(a, {"beta1", "beta2", "epsilon", "epsilon_inside_root", "variant"}),
               true,
               {{"first_moment"}, {"second_moment"}}};
-    if (text_or(a, "variant", "dozat") == "dozat") {  // Not `pydtnn`, the other one.
+    if (!says(a, "variant", NadamVariant::pydtnn)) {
         for (const auto& momentum_decay : pick(a, {"momentum_decay"}))
             rule.attributes.insert(momentum_decay);
         rule.states.push_back({"momentum_product", true, {"ones"}});

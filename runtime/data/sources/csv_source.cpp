@@ -167,7 +167,7 @@ void CsvSource::add_features(Table& table, const TableLine& texts, const Columns
         const std::string_view text = texts[column];
         const Cell cell{table.path, line, column,
                         columns.names.empty() ? std::string_view() : columns.names[i]};
-        const bool may_miss = finds()             ? form_.encoding.missing != Fill::none
+        const bool may_miss = finds()             ? form_.encoding.missing != plan::Fill::refuse
                               : encoding_.empty() ? false
                                                   : encoding_.may_miss(i);
         if (!may_miss && form_.encoding.is_missing(text)) throw hole(table, columns, cell, text);
@@ -365,23 +365,25 @@ CsvSource::Form table_form(const plan::Dataset& dataset) {
         using Value = std::remove_reference_t<decltype(value)>;
         if (const auto* given = std::get_if<Value>(&found->second)) value = *given;
     };
-    std::string separator, decimal, categories, missing, unknown;
+    const auto choose = [&](const char* name, auto& value) {
+        value = choice<std::remove_reference_t<decltype(value)>>(dataset.attributes, name)
+                    .value_or(value);
+    };
     take("category_columns", encoding.categories.numbers);
-    take("categories", categories);
-    take("missing", missing);
+    choose("categories", encoding.form);
+    choose("missing", encoding.missing);
     take("fill_value", encoding.fill_value);
     take("missing_indicator", encoding.indicator);
-    take("unknown_categories", unknown);
-    encoding.one_hot = categories != "number";
-    encoding.unknown_is_zeros = unknown == "zeros";
-    parse_name(missing, encoding.missing);
+    choose("unknown_categories", encoding.unknown);
     take("label_columns", form.labels.numbers);
     take("ignored_columns", form.ignored.numbers);
     take("header", form.header);
-    take("separator", separator);
-    take("decimal", decimal);
-    form.separator = separator_sign(separator);
-    encoding.decimal = decimal_sign(decimal);
+    plan::Separator separator = {};
+    plan::DecimalMark decimal = {};
+    choose("separator", separator);
+    choose("decimal", decimal);
+    form.separator = sign_of(separator);
+    encoding.decimal = sign_of(decimal);
     return form;
 }
 

@@ -121,7 +121,7 @@ Source open_cifar10(const plan::Dataset& dataset, const Asked&) {
 }
 
 Source open_cifar100(const plan::Dataset& dataset, const Asked&) {
-    const bool coarse = attribute<std::string>(dataset, "level") == "coarse";
+    const bool coarse = says(dataset.attributes, "level", plan::LabelLevel::coarse);
     return open_cifar(dataset, coarse ? Cifar::Kind::coarse : Cifar::Kind::fine);
 }
 

@@ -81,12 +81,4 @@ std::errc parse_number(std::string_view text, char decimal, double& value) {
     return error;
 }
 
-char separator_sign(std::string_view name) {
-    return name == "semicolon" ? ';' : name == "tab" ? '\t' : ',';
-}
-
-char decimal_sign(std::string_view name) {
-    return name == "comma" ? ',' : '.';
-}
-
 }  // namespace dtnn::runtime

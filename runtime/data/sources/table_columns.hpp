@@ -38,9 +38,4 @@ std::vector<std::string> column_names(const TableLine& first,
 /// fraction: invalid_argument, or result_out_of_range.
 std::errc parse_number(std::string_view text, char decimal, double& value);
 
-/// The sign that fields of a dataset mean: "semicolon" is ';', "tab" a tab, and anything else ','.
-char separator_sign(std::string_view name);
-/// "comma" is ',', and anything else '.'.
-char decimal_sign(std::string_view name);
-
 }  // namespace dtnn::runtime

@@ -135,25 +135,26 @@ void ColumnFinder::add(std::size_t feature, std::string_view text, const Cell& c
     Column& column = columns_[feature];
     const bool missing = wish_.is_missing(text);
     if (!column.category) {
-        const bool filled = missing && wish_.missing != Fill::none;
+        const bool filled = missing && wish_.missing != plan::Fill::refuse;
         const double value =
             filled ? std::numeric_limits<double>::quiet_NaN() : number_of(text, cell, wish_);
         column.holes = column.holes || filled;
-        if (wish_.missing != Fill::mean && wish_.missing != Fill::median) return;
+        if (wish_.missing != plan::Fill::mean && wish_.missing != plan::Fill::median) return;
         column.numbers.push_back(value);
         bytes_ += std::int64_t(sizeof(double));
         return;
     }
     const std::string_view value = missing ? std::string_view() : text;
     if (column.values.find(value) != column.values.end()) return;
-    const std::size_t most = wish_.one_hot ? kMostValues : kMostNumbered;
+    const bool one_hot = wish_.form == plan::CategoryForm::one_hot;
+    const std::size_t most = one_hot ? kMostValues : kMostNumbered;
     if (column.values.size() == most)
         throw bad_file(
             cell.place(),
             fmt::format("{}, which holds categories, has more than {} of them", cell.text(), most),
-            wish_.one_hot ? "`categories: number` makes one number of a column; a column of names "
-                            "or numbers of samples is left out by ignored_names"
-                          : "a column of names or numbers of samples is left out by ignored_names");
+            one_hot ? "`categories: number` makes one number of a column; a column of names "
+                      "or numbers of samples is left out by ignored_names"
+                    : "a column of names or numbers of samples is left out by ignored_names");
     column.values.emplace(value, cell.line);
     bytes_ += plan::kept_text_bytes(value);
 }
@@ -163,8 +164,8 @@ plan::FeatureColumn ColumnFinder::described(const Column& column) const {
     result.name = column.name;
     if (column.name.empty()) result.place = std::int64_t(column.place) + 1;
     result.category = column.category;
-    result.one_hot = column.category && wish_.one_hot;
-    result.filled = !column.category && wish_.missing != Fill::none;
+    result.one_hot = column.category && wish_.form == plan::CategoryForm::one_hot;
+    result.filled = !column.category && wish_.missing != plan::Fill::refuse;
     result.indicator = result.filled && wish_.indicator && column.holes;
     for (const auto& [value, unused] : column.values)
         result.values.push_back(value);
@@ -187,7 +188,7 @@ std::int64_t ColumnFinder::width() const {
 }
 
 void ColumnFinder::check(const ColumnFinder& others, const std::string& path) const {
-    if (wish_.unknown_is_zeros) return;
+    if (wish_.unknown == plan::UnknownCategory::zeros) return;
     for (std::size_t i = 0; i < columns_.size() && i < others.columns_.size(); ++i) {
         const TableEncoding known({described(columns_[i])}, wish_);
         const Column& other = others.columns_[i];
@@ -203,7 +204,7 @@ std::vector<plan::FeatureColumn> ColumnFinder::columns(std::span<const std::int6
         plan::FeatureColumn& one = result.emplace_back(described(column));
         if (!one.filled) continue;
         one.fill = wish_.fill_value;
-        if (wish_.missing == Fill::constant) continue;
+        if (wish_.missing == plan::Fill::constant) continue;
         std::vector<double> numbers;
         numbers.reserve(samples.size());
         for (const std::int64_t sample : samples)
@@ -214,7 +215,8 @@ std::vector<plan::FeatureColumn> ColumnFinder::columns(std::span<const std::int6
                            fmt::format("{} is missing in every training sample",
                                        called(column.name, column.place)),
                            "leave the column out by dataset.ignored_names or ignored_columns");
-        one.fill = wish_.missing == Fill::mean ? mean_of(numbers) : median_of(std::move(numbers));
+        one.fill =
+            wish_.missing == plan::Fill::mean ? mean_of(numbers) : median_of(std::move(numbers));
     }
     return result;
 }
@@ -272,7 +274,7 @@ std::int64_t TableEncoding::category_of(std::size_t feature, std::string_view te
     const auto found = values_[feature].find(text);
     if (found != values_[feature].end()) return found->second;
     const plan::FeatureColumn& column = columns_[feature];
-    if (wish_.unknown_is_zeros && column.one_hot) return -1;
+    if (wish_.unknown == plan::UnknownCategory::zeros && column.one_hot) return -1;
     constexpr std::size_t kMostShown = 10;
     std::vector<std::string> values;
     for (std::size_t i = 0; i < std::min(kMostShown, column.values.size()); ++i)

@@ -10,29 +10,24 @@
 #include <string_view>
 #include <vector>
 
+#include "plan/dataset_choices.hpp"
 #include "plan/plan.hpp"
 #include "runtime/data/sources/table_columns.hpp"
 
 namespace dtnn::runtime {
 
-/// What fills in for a number that is missing; nothing: it is an error.
-enum class Fill { none, mean, median, constant };
-constexpr auto names_of(Fill) {
-    return std::to_array<const char*>({"refuse", "mean", "median", "constant"});
-}
-
 /// What a dataset's fields say of the texts among its features.
 struct EncodingWish {
     ColumnWish categories;
-    bool one_hot = true;
-    Fill missing = Fill::none;
-    double fill_value = 0;   ///< of Fill::constant
+    plan::CategoryForm form = {};
+    plan::Fill missing = {};
+    double fill_value = 0;   ///< of plan::Fill::constant
     bool indicator = false;  ///< columns with holes get a number more
     /// Beside the empty text. Of none said, those that programs write for it.
     std::vector<std::string> missing_texts;
-    bool unknown_is_zeros = false;  ///< a category that no training sample has is no error
-    char decimal = '.';             ///< before a number's fraction
-    bool wide = false;              ///< numbers may be of 64 bits
+    plan::UnknownCategory unknown = {};
+    char decimal = '.';  ///< before a number's fraction
+    bool wide = false;   ///< numbers may be of 64 bits
 
     bool is_missing(std::string_view text) const;
 };

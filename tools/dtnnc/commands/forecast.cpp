@@ -25,12 +25,12 @@ namespace dtnn::tools {
 namespace {
 
 struct ForecastCommand {
-    std::string machine;           ///< a file, or a name on the spec path; empty: the job's
-    std::string ranks;             ///< "1,2,4,...,64"; empty: powers of two that the machine has
-    int threads = 0;               ///< of a rank; 0: the plan's
-    int ranks_per_node = 0;        ///< 0: as many as have cores
-    std::string scaling = "weak";  ///< or strong
-    std::string svg;               ///< a file to draw; empty: none
+    std::string machine;     ///< a file, or a name on the spec path; empty: the job's
+    std::string ranks;       ///< "1,2,4,...,64"; empty: powers of two that the machine has
+    int threads = 0;         ///< of a rank; 0: the plan's
+    int ranks_per_node = 0;  ///< 0: as many as have cores
+    plan::Scaling scaling = plan::Scaling::weak;
+    std::string svg;  ///< a file to draw; empty: none
 };
 
 constexpr int kMostRanks = 1'000'000;
@@ -109,8 +109,8 @@ Table rows_table(const std::vector<plan::Forecast>& rows) {
 
 std::string title_of(const plan::Plan& plan, const plan::Machine& machine,
                      const ForecastCommand& command, int threads) {
-    return fmt::format("{} on {}: {} scaling, {} a rank", plan.name, machine.name, command.scaling,
-                       count_text(threads, "thread"));
+    return fmt::format("{} on {}: {} scaling, {} a rank", plan.name, machine.name,
+                       name_of(command.scaling), count_text(threads, "thread"));
 }
 
 std::string text_of(const std::vector<plan::Forecast>& rows, const std::string& title) {
@@ -164,7 +164,7 @@ std::string json_of(const std::vector<plan::Forecast>& rows, const plan::Plan& p
     return fmt::format(
         "{{\n  \"version\": 1,\n  \"name\": {},\n  \"machine\": {},\n  \"scaling\": {},\n  "
         "\"rows\": [{}\n  ]\n}}\n",
-        json_text(plan.name), json_text(machine.name), json_text(command.scaling), list);
+        json_text(plan.name), json_text(machine.name), json_text(name_of(command.scaling)), list);
 }
 
 /// "1,2,4,...,64": numbers of ranks; dots go on as the two numbers before them, by their quotient
@@ -236,7 +236,7 @@ int forecast(const std::string& spec_or_plan, const ForecastCommand& command,
         request.ranks = count;
         request.threads = threads;
         request.ranks_per_node = command.ranks_per_node;
-        if (command.scaling == "strong") request.scaling = plan::Scaling::strong;
+        request.scaling = command.scaling;
         rows.push_back(plan::forecast(*plan, *machine, request));
         rows.back().ranks = count;
     }
@@ -279,9 +279,9 @@ std::function<int()> declare_forecast(OptionList& list) {
                 {.lowest = 1, .highest = kMostRanks});
     list.number("--ranks-per-node", command.ranks_per_node,
                 "Default as many as a node has cores for", {.lowest = 1, .highest = kMostRanks});
-    list.text("--scaling", command.scaling,
-              "weak: every rank has the plan's batch; strong: all together have it",
-              {.shows_default = true, .choices = {"weak", "strong"}});
+    list.one_of("--scaling", command.scaling,
+                "weak: every rank has the plan's batch; strong: all together have it",
+                std::vector{plan::Scaling::weak, plan::Scaling::strong});
     list.text("--svg", command.svg, "File to draw the rows into", {.value = "FILE"});
     return [given] { return forecast(given->source, given->command, given->common); };
 }

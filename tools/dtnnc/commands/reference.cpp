@@ -32,6 +32,7 @@ Graph differentiated(const OperatorExample& example) {
     Graph graph = example.graph;
     for (const PassInfo& pass : all_passes()) {
         if (pass.programs.contains(context.program)) graph = pass.run(graph, context);
+        // The page shows an operator's own gradient, before other passes work on it.
         if (pass.name == "differentiate") break;
     }
     return graph;

@@ -43,6 +43,7 @@ int resolve(const std::string& spec, const std::string& output, const std::strin
         const int exit_code = print_diagnostics(diagnostics, options);
         if (diagnostics.has_errors()) return exit_code;
     }
+    // The words of --origins are read here alone.
     const std::string text = options.format == Format::json ? resolved_json(resolved, spec)
                              : origins == "none"            ? resolved.text
                                                             : compiler::text_with_origins(resolved);

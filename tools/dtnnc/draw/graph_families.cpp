@@ -39,6 +39,7 @@ const FamilyStyle& family_named(std::string_view name) {
 }
 
 const FamilyStyle& family_of(std::string_view op) {
+    // What a graph begins with is no operator.
     if (op == "input" || op == "source") return family_named("input");
     const compiler::OpDef* def = compiler::find_op(op);
     return family_named(def == nullptr ? "other" : kNames[std::size_t(*def->family)]);

@@ -1,0 +1,77 @@
+#pragma once
+/// The closed sets that fields of datasets are chosen from, which the compiler checks and the
+/// runtime reads from Dataset::attributes by `choice`: each an enum and, beside it, its words
+/// (base/enum_names.hpp).
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/enum_names.hpp"
+
+namespace dtnn::plan {
+
+/// What stands between the columns of a table (`separator`).
+enum class Separator : std::uint8_t { comma, semicolon, tab };
+constexpr auto names_of(Separator) {
+    return std::to_array<const char*>({"comma", "semicolon", "tab"});
+}
+constexpr char sign_of(Separator separator) {
+    return ",;\t"[std::size_t(separator)];
+}
+
+/// What stands before the fraction of a table's numbers (`decimal`).
+enum class DecimalMark : std::uint8_t { point, comma };
+constexpr auto names_of(DecimalMark) {
+    return std::to_array<const char*>({"point", "comma"});
+}
+constexpr char sign_of(DecimalMark mark) {
+    return ".,"[std::size_t(mark)];
+}
+
+/// What a column of categories becomes (`categories`): a number for each of them, one of which is
+/// 1, or one number, the category's place.
+enum class CategoryForm : std::uint8_t { one_hot, number };
+constexpr auto names_of(CategoryForm) {
+    return std::to_array<const char*>({"one_hot", "number"});
+}
+
+/// What a category is that no training sample has (`unknown_categories`): an error, or no category
+/// of all.
+enum class UnknownCategory : std::uint8_t { refuse, zeros };
+constexpr auto names_of(UnknownCategory) {
+    return std::to_array<const char*>({"refuse", "zeros"});
+}
+
+/// What fills in for a number that is missing (`missing`): nothing, which is an error; the mean or
+/// the median of the column's training samples; `fill_value`.
+enum class Fill : std::uint8_t { refuse, mean, median, constant };
+constexpr auto names_of(Fill) {
+    return std::to_array<const char*>({"refuse", "mean", "median", "constant"});
+}
+
+/// What targets that are numbers are divided by (`target_scaling`): nothing, or their standard
+/// deviation once their mean is subtracted.
+enum class TargetScaling : std::uint8_t { none, standard };
+constexpr auto names_of(TargetScaling) {
+    return std::to_array<const char*>({"none", "standard"});
+}
+
+/// What has a label each (`labels`).
+enum class LabelPlace : std::uint8_t { sample, pixel, step };
+constexpr auto names_of(LabelPlace) {
+    return std::to_array<const char*>({"sample", "pixel", "step"});
+}
+
+/// What the network is to give (`target`): a sample's label, or the sample itself.
+enum class TargetSource : std::uint8_t { label, input };
+constexpr auto names_of(TargetSource) {
+    return std::to_array<const char*>({"label", "input"});
+}
+
+/// Which of a sample's two labels its class is in CIFAR-100 (`level`): one of 100, or of 20.
+enum class LabelLevel : std::uint8_t { fine, coarse };
+constexpr auto names_of(LabelLevel) {
+    return std::to_array<const char*>({"fine", "coarse"});
+}
+
+}  // namespace dtnn::plan
