@@ -6,9 +6,13 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
+#include <map>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <utility>
 
 #include "base/utf8.hpp"
 #include "plan/dataset_types.hpp"
@@ -59,19 +63,93 @@ constexpr std::array kValidationNames = {"val", "valid", "validation"};
 
 // ---- arrays
 
-/// The header of an array of the archive; nothing: it is not in it.
-std::optional<NpyHeader> header_in(const std::string& path, std::string_view name) {
+constexpr std::string_view kNpy = ".npy";
+
+/// Rows of labels are looked through where they are not more than this.
+constexpr std::int64_t kMostRowsBytes = std::int64_t{1} << 28;
+
+/// The headers of the archive's arrays, by their names.
+std::map<std::string, NpyHeader> arrays_in(const std::string& path) {
     const RegularFile file(path);
-    if (!is_zip(file)) return std::nullopt;
+    if (!is_zip(file))
+        throw bad_file(path, "it is no .npz: not a zip file of arrays",
+                       "write it by numpy.savez('FILE.npz', x=x, y=y)");
+    std::map<std::string, NpyHeader> arrays;
     ArchiveReader archive(file);
     while (const auto member = archive.next()) {
-        if (member->path != std::string(name) + ".npy") continue;
+        if (!member->path.ends_with(kNpy)) continue;
         std::string begin;
         archive.read([&](std::string_view piece) {
             const std::size_t room = std::size_t(kMostNpyHeader) - begin.size();
             begin += piece.substr(0, std::min(room, piece.size()));
         });
-        return parse_npy_header(begin, member->size, path + ":" + member->path);
+        arrays.emplace(member->path.substr(0, member->path.size() - kNpy.size()),
+                       parse_npy_header(begin, member->size, path + ":" + member->path));
+    }
+    return arrays;
+}
+
+/// Refuses an archive without labels: with what it has, and how to name it.
+[[noreturn]] void refuse_names(const std::string& path,
+                               const std::map<std::string, NpyHeader>& arrays) {
+    constexpr std::size_t kShown = 6;
+    std::string has;
+    for (const auto& [name, header] : arrays) {
+        if (std::size_t(std::count(has.begin(), has.end(), '`')) / 2 == kShown) {
+            has += " and others";
+            break;
+        }
+        has += fmt::format("{}`{}` of ({})", has.empty() ? "" : ", ", name,
+                           fmt::join(header.dims, ","));
+    }
+    std::string help =
+        "save samples and labels as x_train, y_train, x_test and y_test, or as x and y; for "
+        "samples without labels write the spec by hand, with `target: input`";
+    const auto name = [](const auto& one) { return std::string_view(one->first); };
+    const auto plain = [](std::string_view text) {
+        return std::all_of(text.begin(), text.end(), [](char c) {
+            return c > ' ' && c < '\x7f' &&
+                   std::string_view("'\"\\`$!").find(c) == std::string_view::npos;
+        });
+    };
+    // Two arrays, one of which has fewer axes, can only be meant in one way.
+    if (arrays.size() == 2) {
+        auto labels = arrays.begin(), samples = std::next(labels);
+        if (labels->second.dims.size() > samples->second.dims.size()) std::swap(labels, samples);
+        if (labels->second.dims.size() < samples->second.dims.size() && plain(path) &&
+            plain(name(labels)) && plain(name(samples)))
+            help = fmt::format(
+                "they may have these names: python3 -c \"import numpy; d = "
+                "numpy.load('{}'); numpy.savez('arrays.npz', x=d['{}'], y=d['{}'])\"",
+                path, name(samples), name(labels));
+    }
+    throw bad_file(
+        path,
+        fmt::format("neither `y_train` nor `y` is in it{}{}", has.empty() ? "" : ", but ", has),
+        help);
+}
+
+/// What rows of labels are, by their numbers: a 1 among zeros in each, which is a class; any number
+/// of ones in some; or neither, of which nothing is told.
+std::optional<plan::LabelKind> kind_of_rows(const std::string& path, const std::string& name) {
+    const RegularFile file(path);
+    ArchiveReader archive(file);
+    while (const auto member = archive.next()) {
+        if (member->path != name + std::string(kNpy)) continue;
+        const NpyArray array = parse_npy(archive.read(), path + ":" + member->path);
+        const auto columns = std::size_t(array.header.dims.back());
+        std::vector<double> values(std::size_t(array.header.elements()));
+        array.copy(std::span<double>(values));
+        const auto is = [](double number) {
+            return [number](double value) { return value == number; };
+        };
+        if (std::any_of(values.begin(), values.end(),
+                        [](double value) { return value != 0 && value != 1; }))
+            return std::nullopt;
+        for (auto row = values.begin(); row != values.end(); row += std::ptrdiff_t(columns))
+            if (std::count_if(row, row + std::ptrdiff_t(columns), is(1)) != 1)
+                return plan::LabelKind::multiple;
+        return plan::LabelKind::classes;
     }
     return std::nullopt;
 }
@@ -88,34 +166,37 @@ void tell_channels_last(const Dims& dims, RecognisedData& data) {
 
 RecognisedData recognise_arrays(const std::string& path) {
     RecognisedData data{.type = "archive", .fields = {{"path", path}}};
-    if (!is_zip(RegularFile(path)))
-        throw bad_file(path, "it is no .npz: not a zip file of arrays",
-                       "write it by numpy.savez('FILE.npz', x=x, y=y)");
-    const bool split = header_in(path, "x_test").has_value();
-    const char* name = header_in(path, "y_train") ? "y_train" : "y";
-    const auto labels = header_in(path, name);
-    if (!labels)
-        throw bad_file(path, "neither `y_train` nor `y` is in it",
-                       "save samples and labels as x_train, y_train, x_test and y_test, or as x "
-                       "and y; for samples without labels write the spec by hand, with `target: "
-                       "input`");
+    const std::map<std::string, NpyHeader> arrays = arrays_in(path);
+    const bool split = arrays.contains("x_test");
+    const char* name = arrays.contains("y_train") ? "y_train" : "y";
+    const auto found = arrays.find(name);
+    if (found == arrays.end()) refuse_names(path, arrays);
+    const NpyHeader& labels = found->second;
     if (!split) data.fields.emplace_back("test_share", kTestShare);
     for (const char* one : kValidationNames)
-        if (header_in(path, fmt::format("x_{}", one))) {
+        if (arrays.contains(fmt::format("x_{}", one))) {
             data.fields.emplace_back("validation_name", std::string(one));
             break;
         }
-    if (const auto samples = header_in(path, split ? "x_train" : "x"))
-        tell_channels_last(samples->dims, data);
-    const bool whole = labels->kind != NpyHeader::Kind::real;
+    if (const auto samples = arrays.find(split ? "x_train" : "x"); samples != arrays.end())
+        tell_channels_last(samples->second.dims, data);
+    bool whole = labels.kind != NpyHeader::Kind::real;
     // NumPy says of axes no more than how many there are: a label's own are height and width.
-    const bool pixels = whole && squeezed(labels->dims, 1).size() == 2;
+    const bool pixels = whole && squeezed(labels.dims, 1).size() == 2;
     if (pixels) data.fields.emplace_back("labels", std::string("pixel"));
-    if (!whole) data.fields.emplace_back("label_kind", std::string("values"));
+    std::optional<plan::LabelKind> rows;
+    if (labels.dims.size() == 2 && labels.dims[1] > 1 && labels.bytes() <= kMostRowsBytes)
+        rows = kind_of_rows(path, name);
+    const bool several = rows == plan::LabelKind::multiple;
+    whole = whole || rows.has_value();
+    if (several || !whole)
+        data.fields.emplace_back(
+            "label_kind", name_of(several ? plan::LabelKind::multiple : plan::LabelKind::values));
     data.remarks.push_back(
         fmt::format("`{}` is {} of the shape ({}), taken for {}; label_kind says otherwise", name,
-                    labels->type(), fmt::join(labels->dims, ","),
-                    !whole   ? "numbers"
+                    labels.type(), fmt::join(labels.dims, ","),
+                    several  ? "any number of classes"
+                    : !whole ? "numbers"
                     : pixels ? "a class for every pixel"
                              : "classes"));
     return data;

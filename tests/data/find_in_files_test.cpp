@@ -400,7 +400,21 @@ TEST_CASE("how a table is written is told by its first lines") {
     refused("a.csv", "", "the table is empty");
     refused("a.csv", "1\n2\n", "one column");
     refused("a.npz", "PK", "not a zip file of arrays");
-    refused("a.npz", zip({{"z.npy", npy("|u1", "(1,)", "z")}}), "neither `y_train` nor `y`");
+    refused("a.npz", zip({{"z.npy", npy("|u1", "(1,)", "z")}}), "but `z` of (1)");
+    refused(
+        "a.npz",
+        zip({{"labels.npy", npy("|u1", "(1,)", "z")}, {"images.npy", npy("|u1", "(1,1)", "z")}}),
+        "numpy.savez('arrays.npz', x=d['images'], y=d['labels'])");
+    // Rows of labels: what they are is told by their numbers, whatever their type is.
+    const auto kind_of = [&](const std::string& type, const std::string& rows) {
+        return field(recognised("a.npz", zip({{"x.npy", npy("|u1", "(2,1)", "xx")},
+                                              {"y.npy", npy(type, "(2,2)", rows)}})),
+                     "label_kind");
+    };
+    CHECK(kind_of("|u1", std::string("\1\0\0\1", 4)) == "");
+    CHECK(kind_of("|u1", std::string("\1\1\0\1", 4)) == "multiple");
+    CHECK(kind_of("<f4", std::string("\0\0\x80\x3f\0\0\0\0\0\0\0\0\0\0\x80\x3f", 16)) == "");
+    CHECK(kind_of("<f4", std::string("\0\0\x80\x3f\0\0\0\0\0\0\0\0\0\0\0\x3f", 16)) == "values");
     refused("a.tar", std::string(1024, '\0'), "neither train/CLASS/IMAGE");
     const TemporaryFolder empty;
     std::filesystem::create_directories(empty / "e");
