@@ -222,9 +222,10 @@ std::string suggest_type(const std::string& word, const Blocks& blocks) {
     const std::string first = word.substr(0, word.find(' '));
     if (const OpDef* op = first == word ? nullptr : find_op(first); op && op->layer)
         return fmt::format("fields stand behind a colon, such as `{}`", op->example);
+    // A word of another tool is known for what it is, whatever it is near to.
+    if (std::string help = help_elsewhere(word); !help.empty()) return help;
     if (const auto near = did_you_mean(word, names))
         return fmt::format("did you mean `{}`?", *near);
-    if (std::string help = help_elsewhere(word); !help.empty()) return help;
     return fmt::format("`dtnnc explain` lists the operators; the blocks are {}",
                        fmt::join(blocks.names(), ", "));
 }
