@@ -240,23 +240,24 @@ Source open_archive(const plan::Dataset& dataset, const Asked& asked) {
     return open_image_archive(path, names, images_of(dataset, asked));
 }
 
-SplitFolders list_imagenet_form(const plan::Dataset& dataset) {
+SplitFolders list_imagenet(const plan::Dataset& dataset) {
     const std::string& path = attribute<std::string>(dataset, "path");
     check_label_kind(dataset, plan::LabelKind::classes);
-    return ArraySource::has_shards(path) ? SplitFolders() : list_imagenet(path);
+    return ArraySource::has_shards(path) ? SplitFolders() : runtime::list_imagenet(path);
 }
 
-Source open_imagenet_form(const plan::Dataset& dataset, const Asked& asked,
-                          const SplitFolders& folders) {
+Source open_imagenet(const plan::Dataset& dataset, const Asked& asked,
+                     const SplitFolders& folders) {
     const std::string& path = attribute<std::string>(dataset, "path");
     if (ArraySource::has_shards(path))
         return ArraySource::open_shards(path, arrays_of(dataset, asked));
-    return open_imagenet(path, images_of(dataset, asked), folders);
+    return runtime::open_imagenet(path, images_of(dataset, asked), folders);
 }
 
-Source open_xrays(const plan::Dataset& dataset, const Asked& asked) {
+Source open_chestxray(const plan::Dataset& dataset, const Asked& asked) {
     check_label_kind(dataset, plan::LabelKind::multiple);
-    return open_chestxray(attribute<std::string>(dataset, "path"), images_of(dataset, asked));
+    return runtime::open_chestxray(attribute<std::string>(dataset, "path"),
+                                   images_of(dataset, asked));
 }
 
 Source open_csv(const plan::Dataset& dataset, const Asked& asked) {
@@ -280,24 +281,24 @@ Source open_synthetic(const plan::Dataset& dataset, const Asked&) {
 }
 
 struct Type {
-    const char* name;
+    const char* name = nullptr;
     Source (*open)(const plan::Dataset&, const Asked&) = nullptr;
     /// Where images lie in folders: looking is apart from opening.
     SplitFolders (*list)(const plan::Dataset&) = nullptr;
     Source (*open_listed)(const plan::Dataset&, const Asked&, const SplitFolders&) = nullptr;
 };
+constexpr Type type(const char* name, Source (*open)(const plan::Dataset&, const Asked&)) {
+    return {name, open};
+}
+constexpr Type type(const char* name,
+                    Source (*open)(const plan::Dataset&, const Asked&, const SplitFolders&)) {
+    return {name, nullptr, open == open_folder ? list_folder : list_imagenet, open};
+}
+/// Every type that there is, opened by open_NAME.
 constexpr std::array kTypes = {
-    Type{"digits", open_digits},
-    Type{"mnist", open_mnist},
-    Type{"cifar10", open_cifar10},
-    Type{"cifar100", open_cifar100},
-    Type{"folder", nullptr, list_folder, open_folder},
-    Type{"archive", open_archive},
-    Type{"imagenet", nullptr, list_imagenet_form, open_imagenet_form},
-    Type{"chestxray", open_xrays},
-    Type{"csv", open_csv},
-    Type{"segmentation", open_segmentation},
-    Type{"synthetic", open_synthetic},
+#define DATASET_TYPE(name, ...) type(#name, open_##name),
+#include "plan/dataset_types.def"
+#undef DATASET_TYPE
 };
 
 /// Null: there is no such type.
