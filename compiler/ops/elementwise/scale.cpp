@@ -11,6 +11,10 @@ OpDef define_scale() {
                    const bool moves = std::get<double>(attributes.at("offset")) != 0;
                    return ElementwiseForm{moves ? "factor * x + offset" : "factor * x"};
                })
+        .does_nothing([](const Graph&, const Node& node) {
+            return std::get<double>(node.attributes.at("factor")) == 1 &&
+                   std::get<double>(node.attributes.at("offset")) == 0;
+        })
         .doc("The same two constants for all numbers: factor * x + offset.")
         .layer("- scale: {factor: 0.5, offset: 1}");
 }
