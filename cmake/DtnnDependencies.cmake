@@ -44,6 +44,14 @@ dtnn_need(xxHash        "${XXHASH_FOUND}"        libxxhash-dev       xxhash-deve
 dtnn_need(CLI11         "${CLI11_INCLUDE_DIR}"   libcli11-dev        cli11-devel       cli11-devel         cli11         cli11)
 dtnn_need(BLIS          "${BLIS_FOUND}"          libblis-serial-dev  blis-devel        blis-devel          blis          blis)
 
+# Debian's packages, unpacked into a prefix by somebody without root, have headers of the architecture (jconfig.h, zconf.h) in a folder
+# beside the others, which compilers look into under /usr alone.
+foreach(include "${JPEG_INCLUDE_DIR}" "${ZLIB_INCLUDE_DIR}" "${PNG_PNG_INCLUDE_DIR}" "${LibArchive_INCLUDE_DIR}")
+    if(CMAKE_LIBRARY_ARCHITECTURE AND NOT include STREQUAL "/usr/include" AND EXISTS "${include}/${CMAKE_LIBRARY_ARCHITECTURE}")
+        include_directories(SYSTEM "${include}/${CMAKE_LIBRARY_ARCHITECTURE}")
+    endif()
+endforeach()
+
 get_property(dtnn_missing GLOBAL PROPERTY dtnn_missing)
 if(dtnn_missing)
     foreach(manager apt dnf zypper spack conda)
