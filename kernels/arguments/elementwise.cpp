@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "kernels/codegen/loop.hpp"
+#include "kernels/workspace/elementwise.hpp"
 
 namespace dtnn::kernels {
 
@@ -24,9 +25,11 @@ template <class T>
 void ElementwiseArguments<T>::read_terms(const Problem& problem) {
     [[maybe_unused]] const auto mistake = parse_postfix(problem.text("expression"), expression);
     assert(!mistake);
-    if (problem.loop == nullptr) return;
-    functions = vector_functions(problem.isa, problem.dtype);
-    if (functions != nullptr) loop = problem.loop;
+    if (problem.loop != nullptr) functions = vector_functions(problem.isa, problem.dtype);
+    if (functions != nullptr)
+        loop = problem.loop;
+    else
+        steps = steps_of(expression, kExpressionSlots);
 }
 
 DTNN_ARGUMENTS_OF_VALUES(ElementwiseArguments)

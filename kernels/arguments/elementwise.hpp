@@ -7,6 +7,7 @@
 
 #include "base/expression/postfix.hpp"
 #include "kernels/arguments/arguments.hpp"
+#include "kernels/arguments/expression_steps.hpp"
 #include "kernels/device.hpp"
 
 namespace dtnn::kernels {
@@ -24,6 +25,7 @@ struct ElementwiseArguments {
     T* tiles = nullptr;  ///< workspace of the fast version, where sources are read so
     T* dst = nullptr;    ///< may be one of the sources
     Postfix expression;
+    ExpressionSteps steps;                   ///< where there is no loop
     LoopFunction loop = nullptr;             ///< made for the expression, or null
     const void* const* functions = nullptr;  ///< that the loop calls
 

@@ -57,7 +57,8 @@ Refused unless_stack_suffices(const Problem& problem, int depth) {
 }
 
 Refused unless_epilogue_is_shallow(const Problem& problem) {
-    return has_written_epilogue(problem) ? unless_stack_suffices(problem, 8) : std::nullopt;
+    return has_written_epilogue(problem) ? unless_stack_suffices(problem, kExpressionSlots)
+                                         : std::nullopt;
 }
 
 namespace {
@@ -81,7 +82,7 @@ std::int64_t channel_stride(const Problem& problem) {
 
 /// The kernel keeps a chunk for every place of its stack in the first-level cache.
 Refused unless_expression_is_shallow(const Problem& problem) {
-    if (Refused refused = unless_stack_suffices(problem, 8)) return refused;
+    if (Refused refused = unless_stack_suffices(problem, kExpressionSlots)) return refused;
     if (numbers_of(problem).size() > kMostTiledSources)
         return "it has more than " + std::to_string(kMostTiledSources) + " sources";
     return std::nullopt;

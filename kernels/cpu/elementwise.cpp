@@ -14,20 +14,11 @@ constexpr std::int64_t kExpressionGrain = 4096;
 
 DTNN_KERNEL(elementwise_chunked, ElementwiseArguments) {
     fill_tiles(a);
-    if (a.loop != nullptr) {
-        team.for_pieces(a.count, kExpressionGrain, [&](std::int64_t begin, std::int64_t end, int) {
-            for_stretches(a, begin, end, end - begin,
-                          [&](const T* const* sources, std::int64_t at, std::int64_t count) {
-                              a.loop(a.dst + at, untyped(sources), at, at + count, a.functions);
-                          });
-        });
-        return;
-    }
     team.for_pieces(a.count, kExpressionGrain, [&](std::int64_t begin, std::int64_t end, int) {
-        alignas(64) T stack[kStackDepth][kChunk<T>];
-        for_values(a, begin, end, stack, [&](const T* values, std::int64_t at, std::int64_t count) {
-            unary(a.dst + at, values, count, [](T x) { return x; });
-        });
+        for_stretches(a, begin, end, end - begin,
+                      [&](const T* const* sources, std::int64_t at, std::int64_t count) {
+                          evaluate_into(a, sources, at, at + count, a.dst + at);
+                      });
     });
 }
 

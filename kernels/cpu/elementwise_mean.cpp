@@ -14,13 +14,13 @@ DTNN_KERNEL(elementwise_mean_chunked, ElementwiseMeanArguments) {
     double* const sums = a.sums_of_chunks;
     fill_tiles(a.terms);
     team.for_pieces(chunks, 1, [&](std::int64_t begin, std::int64_t end, int) {
-        alignas(64) T stack[kStackDepth][kChunk<T>];
+        alignas(64) T slots[kExpressionSlots][kChunk<T>];
         for (std::int64_t chunk = begin; chunk < end; ++chunk) {
             const std::int64_t first = chunk * kElementwiseMeanChunk;
             const std::int64_t last =
                 count - first < kElementwiseMeanChunk ? count : first + kElementwiseMeanChunk;
             double sum = 0;
-            for_values(a.terms, first, last, stack,
+            for_values(a.terms, first, last, slots,
                        [&](const T* terms, std::int64_t, std::int64_t here) {
 #pragma omp simd reduction(+ : sum)
                            for (std::int64_t i = 0; i < here; ++i)

@@ -38,14 +38,14 @@ DTNN_KERNEL(elementwise_sums_chunked, ElementwiseSumsArguments) {
     const ElementwiseSumsCut cut = cut_elementwise_sums(count, places);
     fill_tiles(a.terms);
     team.for_pieces(cut.stretches, 1, [&](std::int64_t begin, std::int64_t end, int) {
-        alignas(64) T stack[kStackDepth][kChunk<T>];
+        alignas(64) T slots[kExpressionSlots][kChunk<T>];
         for (std::int64_t stretch = begin; stretch < end; ++stretch) {
             double* const sums = a.sums + stretch * places;
             for (std::int64_t c = 0; c < places; ++c)
                 sums[c] = 0;
             const std::int64_t first = stretch * cut.length;
             const std::int64_t last = count - first < cut.length ? count : first + cut.length;
-            for_values(a.terms, first, last, stack,
+            for_values(a.terms, first, last, slots,
                        [&](const T* values, std::int64_t at, std::int64_t here) {
                            add_by_channel(values, here, at % places, sums, places);
                        });

@@ -11,10 +11,9 @@
 
 namespace dtnn::kernels::DTNN_ISA {
 
-/// Elements of a chunk: a stack of eight of them stays in the first-level cache.
+/// Elements of a chunk: kExpressionSlots of them stay in the first-level cache.
 template <class T>
 constexpr std::int64_t kChunk = 2048 / std::int64_t(sizeof(T));
-inline constexpr int kStackDepth = 8;
 
 // clang's analyzer does not see that a place of the stack is written before it is read.
 // NOLINTBEGIN(clang-analyzer-core.*)
@@ -41,65 +40,128 @@ DTNN_INLINE const void* const* untyped(const T* const* sources) {
     return reinterpret_cast<const void* const*>(sources);
 }
 
-/// Whole vectors: behind the last element there is room in the chunk.
+/// What a step reads of a chunk: elements, or where there are none the same number everywhere.
 template <class T>
-void by_vector(const void* function, T* data, std::int64_t count) {
-    const auto f = reinterpret_cast<UnaryVectorFunction<T>>(const_cast<void*>(function));
-    using V = NativeLanes<T>;
-    for (std::int64_t i = 0; i < count; i += V::kLanes)
-        V::store(data + i, f(V::load(data + i)));
+struct ChunkOperand {
+    const T* data = nullptr;
+    T number = 0;
+};
+
+template <class T>
+DTNN_INLINE void fill(T* dst, T value, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i)
+        dst[i] = value;
+}
+
+template <class T, class Operation>
+DTNN_INLINE void unary(T* dst, const ChunkOperand<T>& a, std::int64_t count, Operation operation) {
+    if (a.data == nullptr) return fill(dst, operation(a.number), count);
+    unary(dst, a.data, count, operation);
+}
+
+template <class T, class Operation>
+DTNN_INLINE void binary(T* dst, const ChunkOperand<T>& a, const ChunkOperand<T>& b,
+                        std::int64_t count, Operation operation) {
+    const T x = a.number, y = b.number;
+    if (a.data != nullptr && b.data != nullptr)
+        return binary(dst, a.data, b.data, count, operation);
+    if (a.data != nullptr)
+        return unary(dst, a.data, count, [=](T each) { return operation(each, y); });
+    if (b.data != nullptr)
+        return unary(dst, b.data, count, [=](T each) { return operation(x, each); });
+    fill(dst, operation(x, y), count);
 }
 
 template <class T>
-void by_vector(const void* function, T* dst, const T* other, std::int64_t count) {
-    const auto f = reinterpret_cast<BinaryVectorFunction<T>>(const_cast<void*>(function));
-    using V = NativeLanes<T>;
-    for (std::int64_t i = 0; i < count; i += V::kLanes)
-        V::store(dst + i, f(V::load(dst + i), V::load(other + i)));
+DTNN_INLINE void select(T* dst, const ChunkOperand<T>& condition, const ChunkOperand<T>& a,
+                        const ChunkOperand<T>& b, std::int64_t count) {
+    const T x = a.number, y = b.number;
+    if (condition.data == nullptr)
+        return unary(dst, condition.number != T(0) ? a : b, count, [](T each) { return each; });
+    if (a.data == nullptr)
+        return binary(dst, condition, b, count, [=](T c, T each) { return c != T(0) ? x : each; });
+    if (b.data == nullptr)
+        return binary(dst, condition, a, count, [=](T c, T each) { return c != T(0) ? each : y; });
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i)
+        dst[i] = condition.data[i] != T(0) ? a.data[i] : b.data[i];
 }
 
-/// One operation of the stack machine over a chunk. `stack[p]` is the chunk at place p, `top` the
-/// last one in use. max and min keep what is not a number.
+/// A function of vectors, of the operands' elements: whole vectors, then what is left.
+template <class T, class... Operands>
+DTNN_INLINE void by_vector(const void* function, T* dst, std::int64_t count,
+                           const Operands&... operands) {
+    using V = NativeLanes<T>;
+    using Function = typename V::Vector (*)(typename Operands::Vector...);
+    const auto f = reinterpret_cast<Function>(const_cast<void*>(function));
+    const std::int64_t whole = count - count % V::kLanes;
+    for (std::int64_t i = 0; i < whole; i += V::kLanes)
+        V::store(dst + i, f(operands.at(i)...));
+    if (whole == count) return;
+    alignas(64) T last[V::kLanes];
+    V::store(last, f(operands.some(whole, count - whole)...));
+    for (std::int64_t i = whole; i < count; ++i)
+        dst[i] = last[i - whole];
+}
+
 template <class T>
-void apply(Term term, T (*stack)[kChunk<T>], int top, std::int64_t count) {
-    T* const b = stack[top];
-    T* const a = stack[top > 0 ? top - 1 : 0];
+struct VectorOperand {
+    using V = NativeLanes<T>;
+    using Vector = typename V::Vector;
+
+    const ChunkOperand<T>& from;
+
+    DTNN_INLINE Vector at(std::int64_t i) const {
+        return from.data != nullptr ? V::load(from.data + i) : V::broadcast(from.number);
+    }
+    DTNN_INLINE Vector some(std::int64_t begin, std::int64_t count) const {
+        alignas(64) T all[V::kLanes];
+        for (std::int64_t i = 0; i < V::kLanes; ++i)
+            all[i] = from.data != nullptr && i < count ? from.data[begin + i] : from.number;
+        return V::load(all);
+    }
+};
+
+/// One step over a chunk. max and min keep what is not a number.
+template <class T>
+void apply(Term term, T* dst, const ChunkOperand<T>* operands, std::int64_t count) {
+    const ChunkOperand<T>&a = operands[0], &b = operands[1];
     switch (term) {
         case Term::add:
-            binary(a, a, b, count, [](T x, T y) { return x + y; });
+            binary(dst, a, b, count, [](T x, T y) { return x + y; });
             break;
         case Term::sub:
-            binary(a, a, b, count, [](T x, T y) { return x - y; });
+            binary(dst, a, b, count, [](T x, T y) { return x - y; });
             break;
         case Term::mul:
-            binary(a, a, b, count, [](T x, T y) { return x * y; });
+            binary(dst, a, b, count, [](T x, T y) { return x * y; });
             break;
         case Term::div:
-            binary(a, a, b, count, [](T x, T y) { return x / y; });
+            binary(dst, a, b, count, [](T x, T y) { return x / y; });
             break;
         case Term::max:
-            binary(a, a, b, count, [](T x, T y) { return x >= y || x != x ? x : y; });
+            binary(dst, a, b, count, [](T x, T y) { return x >= y || x != x ? x : y; });
             break;
         case Term::min:
-            binary(a, a, b, count, [](T x, T y) { return x <= y || x != x ? x : y; });
+            binary(dst, a, b, count, [](T x, T y) { return x <= y || x != x ? x : y; });
             break;
         case Term::gt:
-            binary(a, a, b, count, [](T x, T y) { return x > y ? T(1) : T(0); });
+            binary(dst, a, b, count, [](T x, T y) { return x > y ? T(1) : T(0); });
             break;
         case Term::ge:
-            binary(a, a, b, count, [](T x, T y) { return x >= y ? T(1) : T(0); });
+            binary(dst, a, b, count, [](T x, T y) { return x >= y ? T(1) : T(0); });
             break;
         case Term::eq:
-            binary(a, a, b, count, [](T x, T y) { return x == y ? T(1) : T(0); });
+            binary(dst, a, b, count, [](T x, T y) { return x == y ? T(1) : T(0); });
             break;
         case Term::neg:
-            unary(b, b, count, [](T x) { return -x; });
+            unary(dst, a, count, [](T x) { return -x; });
             break;
         case Term::abs:
-            unary(b, b, count, [](T x) { return x < 0 ? -x : x; });
+            unary(dst, a, count, [](T x) { return x < 0 ? -x : x; });
             break;
         case Term::sqrt:
-            unary(b, b, count, [](T x) { return std::sqrt(x); });
+            unary(dst, a, count, [](T x) { return std::sqrt(x); });
             break;
         case Term::exp:
         case Term::expm1:
@@ -110,49 +172,43 @@ void apply(Term term, T (*stack)[kChunk<T>], int top, std::int64_t count) {
         case Term::sigmoid:
         case Term::erf:
         case Term::floor:
-            by_vector(vector_functions<T>()[int(term)], b, count);
+            by_vector(vector_functions<T>()[int(term)], dst, count, VectorOperand<T>{a});
             break;
         case Term::square:
-            unary(b, b, count, [](T x) { return x * x; });
+            unary(dst, a, count, [](T x) { return x * x; });
             break;
         case Term::pow:
-            by_vector(vector_functions<T>()[int(term)], a, b, count);
+            by_vector(vector_functions<T>()[int(term)], dst, count, VectorOperand<T>{a},
+                      VectorOperand<T>{b});
             break;
-        case Term::select: {
-            T* const condition = stack[top - 2];
-#pragma GCC ivdep
-            for (std::int64_t i = 0; i < count; ++i) {
-                condition[i] = condition[i] != T(0) ? a[i] : b[i];
-            }
+        case Term::select:
+            select(dst, a, b, operands[2], count);
             break;
-        }
         case Term::input:
         case Term::number:
             break;
     }
 }
 
-/// The expression for the elements [at, at + count), at most a chunk; the values are left in
-/// stack[0].
+/// The expression for the elements [at, at + count), at most a chunk: dst[i - at], which may be one
+/// of the sources, or the first slot.
 template <class T>
-void evaluate_chunk(const Postfix& expression, const T* const* sources, std::int64_t at,
-                    std::int64_t count, T (*stack)[kChunk<T>]) {
-    const Instruction* const first = expression.instructions.data();
-    const std::size_t instructions = expression.instructions.size();
-    int top = -1;
-    for (std::size_t place = 0; place < instructions; ++place) {
-        const Instruction& instruction = first[place];
-        if (instruction.term == Term::input) {
-            unary(stack[++top], sources[instruction.index] + at, count, [](T x) { return x; });
-        } else if (instruction.term == Term::number) {
-            const T value = T(instruction.number);
-            T* const constants = stack[++top];
-            for (std::int64_t i = 0; i < count; ++i)
-                constants[i] = value;
-        } else {
-            apply<T>(instruction.term, stack, top, count);
-            top -= instruction.operands - 1;
-        }
+void evaluate_chunk(const ExpressionSteps& expression, const T* const* sources, std::int64_t at,
+                    std::int64_t count, T (*slots)[kChunk<T>], T* dst) {
+    const auto read = [&](const StepOperand& operand) {
+        ChunkOperand<T> chunk;
+        if (operand.from == StepOperand::From::input) chunk.data = sources[operand.index] + at;
+        if (operand.from == StepOperand::From::slot) chunk.data = slots[operand.index];
+        if (operand.from == StepOperand::From::number) chunk.number = T(operand.number);
+        return chunk;
+    };
+    const std::size_t steps = expression.steps.size();
+    if (steps == 0) return unary(dst, read(expression.value), count, [](T each) { return each; });
+    for (std::size_t place = 0; place < steps; ++place) {
+        const ExpressionStep& step = expression.steps.data()[place];
+        const ChunkOperand<T> operands[] = {read(step.operands[0]), read(step.operands[1]),
+                                            read(step.operands[2])};
+        apply<T>(step.term, place + 1 < steps ? slots[step.slot] : dst, operands, count);
     }
 }
 
@@ -217,11 +273,10 @@ DTNN_INLINE void evaluate_into(const ElementwiseArguments<T>& arguments, const T
         arguments.loop(dst, untyped(sources), first, last, arguments.functions);
         return;
     }
-    alignas(64) T stack[kStackDepth][kChunk<T>];
+    alignas(64) T slots[kExpressionSlots][kChunk<T>];
     for (std::int64_t at = first; at < last; at += kChunk<T>) {
         const std::int64_t count = last - at < kChunk<T> ? last - at : kChunk<T>;
-        evaluate_chunk<T>(arguments.expression, sources, at, count, stack);
-        unary(dst + (at - first), stack[0], count, [](T x) { return x; });
+        evaluate_chunk<T>(arguments.steps, sources, at, count, slots, dst + (at - first));
     }
 }
 
@@ -234,18 +289,18 @@ void rewrite(const ElementwiseArguments<T>& arguments, T* data, std::int64_t fir
 }
 
 /// use(values, at, count) for the values of the expression in [first, last), a chunk at a time;
-/// `stack` is where they are worked out.
+/// `slots` are where they are worked out.
 template <class T, class Use>
 DTNN_INLINE void for_values(const ElementwiseArguments<T>& arguments, std::int64_t first,
-                            std::int64_t last, T (*stack)[kChunk<T>], const Use& use) {
+                            std::int64_t last, T (*slots)[kChunk<T>], const Use& use) {
     for_stretches(arguments, first, last, kChunk<T>,
                   [&](const T* const* sources, std::int64_t at, std::int64_t count) {
                       if (arguments.loop != nullptr)
-                          arguments.loop(stack[0], untyped(sources), at, at + count,
+                          arguments.loop(slots[0], untyped(sources), at, at + count,
                                          arguments.functions);
                       else
-                          evaluate_chunk<T>(arguments.expression, sources, at, count, stack);
-                      use(stack[0], at, count);
+                          evaluate_chunk<T>(arguments.steps, sources, at, count, slots, slots[0]);
+                      use(slots[0], at, count);
                   });
 }
 
