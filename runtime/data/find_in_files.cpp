@@ -68,6 +68,11 @@ constexpr std::string_view kNpy = ".npy";
 /// Rows of labels are looked through where they are not more than this.
 constexpr std::int64_t kMostRowsBytes = std::int64_t{1} << 28;
 
+/// Whether an array of that name holds samples or labels: x, y_train.
+bool is_of_samples(std::string_view name) {
+    return name == "x" || name == "y" || name.starts_with("x_") || name.starts_with("y_");
+}
+
 /// The headers of the archive's arrays, by their names.
 std::map<std::string, NpyHeader> arrays_in(const std::string& path) {
     const RegularFile file(path);
@@ -83,8 +88,13 @@ std::map<std::string, NpyHeader> arrays_in(const std::string& path) {
             const std::size_t room = std::size_t(kMostNpyHeader) - begin.size();
             begin += piece.substr(0, std::min(room, piece.size()));
         });
-        arrays.emplace(member->path.substr(0, member->path.size() - kNpy.size()),
-                       parse_npy_header(begin, member->size, path + ":" + member->path));
+        const std::string name = member->path.substr(0, member->path.size() - kNpy.size());
+        try {
+            arrays.emplace(name, parse_npy_header(begin, member->size, path + ":" + member->path));
+        } catch (const RunError&) {
+            // Others may be of any type: the names of the classes, say.
+            if (is_of_samples(name)) throw;
+        }
     }
     return arrays;
 }

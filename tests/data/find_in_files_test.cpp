@@ -405,6 +405,12 @@ TEST_CASE("how a table is written is told by its first lines") {
         "a.npz",
         zip({{"labels.npy", npy("|u1", "(1,)", "z")}, {"images.npy", npy("|u1", "(1,1)", "z")}}),
         "numpy.savez('arrays.npz', x=d['images'], y=d['labels'])");
+    // An array that is nobody's may be of any type.
+    CHECK(recognised("a.npz", zip({{"names.npy", npy("<U1", "(1,)", "abcd")},
+                                   {"x.npy", npy("|u1", "(2,1)", "xx")},
+                                   {"y.npy", npy("|u1", "(2,)", "yy")}}))
+              .type == "archive");
+    refused("a.npz", zip({{"y.npy", npy("<U1", "(1,)", "abcd")}}), "y.npy");
     // Rows of labels: what they are is told by their numbers, whatever their type is.
     const auto kind_of = [&](const std::string& type, const std::string& rows) {
         return field(recognised("a.npz", zip({{"x.npy", npy("|u1", "(2,1)", "xx")},
