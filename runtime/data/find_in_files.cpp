@@ -150,14 +150,11 @@ std::optional<plan::LabelKind> kind_of_rows(const std::string& path, const std::
         const auto columns = std::size_t(array.header.dims.back());
         std::vector<double> values(std::size_t(array.header.elements()));
         array.copy(std::span<double>(values));
-        const auto is = [](double number) {
-            return [number](double value) { return value == number; };
-        };
         if (std::any_of(values.begin(), values.end(),
                         [](double value) { return value != 0 && value != 1; }))
             return std::nullopt;
         for (auto row = values.begin(); row != values.end(); row += std::ptrdiff_t(columns))
-            if (std::count_if(row, row + std::ptrdiff_t(columns), is(1)) != 1)
+            if (std::count(row, row + std::ptrdiff_t(columns), 1.0) != 1)
                 return plan::LabelKind::multiple;
         return plan::LabelKind::classes;
     }

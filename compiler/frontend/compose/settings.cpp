@@ -38,7 +38,7 @@ bool is_variant_list(const std::vector<std::string>& path, std::size_t depth) {
 
 /// Whether the value under this key is a list of layers, or of such lists.
 bool is_layer_list(std::string_view key) {
-    return holds_layers(key) || key == "branches";  // A layer's own field: no row of a table.
+    return holds_layers(key) || key == "branches";  // Of layers that join others.
 }
 
 /// An entry of a list of layers that is one type with its fields.
