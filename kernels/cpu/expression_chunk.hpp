@@ -53,6 +53,12 @@ DTNN_INLINE void fill(T* dst, T value, std::int64_t count) {
         dst[i] = value;
 }
 
+template <class T>
+DTNN_INLINE void copy(T* dst, const T* a, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i)
+        dst[i] = a[i];
+}
+
 template <class T, class Operation>
 DTNN_INLINE void unary(T* dst, const ChunkOperand<T>& a, std::int64_t count, Operation operation) {
     if (a.data == nullptr) return fill(dst, operation(a.number), count);
@@ -122,6 +128,13 @@ struct VectorOperand {
     }
 };
 
+/// Whether max and min of `a` and `b` are one instruction, to the same bits: elements, which may be
+/// no numbers, and a number.
+template <class T>
+DTNN_INLINE bool is_bound(const ChunkOperand<T>& a, const ChunkOperand<T>& b) {
+    return a.data != nullptr && b.data == nullptr && b.number == b.number;
+}
+
 /// One step over a chunk. max and min keep what is not a number.
 template <class T>
 void apply(Term term, T* dst, const ChunkOperand<T>* operands, std::int64_t count) {
@@ -140,10 +153,16 @@ void apply(Term term, T* dst, const ChunkOperand<T>* operands, std::int64_t coun
             binary(dst, a, b, count, [](T x, T y) { return x / y; });
             break;
         case Term::max:
-            binary(dst, a, b, count, [](T x, T y) { return x >= y || x != x ? x : y; });
+            if (is_bound(a, b))
+                unary(dst, a.data, count, [y = b.number](T x) { return y > x ? y : x; });
+            else
+                binary(dst, a, b, count, [](T x, T y) { return x >= y || x != x ? x : y; });
             break;
         case Term::min:
-            binary(dst, a, b, count, [](T x, T y) { return x <= y || x != x ? x : y; });
+            if (is_bound(a, b))
+                unary(dst, a.data, count, [y = b.number](T x) { return y < x ? y : x; });
+            else
+                binary(dst, a, b, count, [](T x, T y) { return x <= y || x != x ? x : y; });
             break;
         case Term::gt:
             binary(dst, a, b, count, [](T x, T y) { return x > y ? T(1) : T(0); });
@@ -286,6 +305,30 @@ void rewrite(const ElementwiseArguments<T>& arguments, T* data, std::int64_t fir
              std::int64_t count) {
     const T* const sources[] = {data};
     evaluate_into(arguments, sources, first, first + count, data + first);
+}
+
+/// row(r)[j] = the expression of itself for 0 <= r < rows and 0 <= j < columns. Without a loop,
+/// short rows are gathered to a chunk: its steps are read once for all of them.
+template <class T, class Row>
+DTNN_INLINE void rewrite_rows(const ElementwiseArguments<T>& arguments, std::int64_t rows,
+                              std::int64_t columns, const Row& row) {
+    const std::int64_t most = kChunk<T> / columns;
+    if (arguments.loop != nullptr || most < 2 || rows < 2) {
+        for (std::int64_t r = 0; r < rows; ++r)
+            rewrite(arguments, row(r), 0, columns);
+        return;
+    }
+    alignas(64) T slots[kExpressionSlots][kChunk<T>];
+    alignas(64) T gathered[kChunk<T>];
+    const T* const sources[] = {gathered};
+    for (std::int64_t begin = 0; begin < rows; begin += most) {
+        const std::int64_t count = rows - begin < most ? rows - begin : most;
+        for (std::int64_t r = 0; r < count; ++r)
+            copy(gathered + r * columns, row(begin + r), columns);
+        evaluate_chunk<T>(arguments.steps, sources, 0, count * columns, slots, gathered);
+        for (std::int64_t r = 0; r < count; ++r)
+            copy(row(begin + r), gathered + r * columns, columns);
+    }
 }
 
 /// use(values, at, count) for the values of the expression in [first, last), a chunk at a time;

@@ -41,8 +41,8 @@ void finish(const Conv2dArguments<T>& a, const T* product, std::int64_t begin, s
     if (!a.written) return;
     if (columns == filters)
         return rewrite(a.epilogue, a.dst, begin * filters, (end - begin) * filters);
-    for (std::int64_t pixel = begin; pixel < end; ++pixel)
-        rewrite(a.epilogue, a.dst, pixel * filters + first, columns);
+    rewrite_rows(a.epilogue, end - begin, columns,
+                 [&](std::int64_t r) { return a.dst + (begin + r) * filters + first; });
 }
 
 /// Bias, relu and mask over `columns` gradients of a pixel from channel `first` on, into diff_src.

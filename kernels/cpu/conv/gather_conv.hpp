@@ -135,8 +135,9 @@ void apply_epilogue(const GatherConv<T>& c, const TileCells& cells, std::int64_t
     if (columns == c.output_pixel() &&
         cells.pixel[cells.count - 1] - cells.pixel[0] == cells.count - 1)
         return rewrite(*c.epilogue, c.dst, cells.pixel[0] * columns, cells.count * columns);
-    for (std::int64_t r = 0; r < cells.count; ++r)
-        rewrite(*c.epilogue, c.dst, cells.pixel[r] * c.output_pixel() + column, columns);
+    rewrite_rows(*c.epilogue, cells.count, columns, [&](std::int64_t r) {
+        return c.dst + cells.pixel[r] * c.output_pixel() + column;
+    });
 }
 
 /// One tile against the first V*L columns of a panel, of which `columns` are wanted.

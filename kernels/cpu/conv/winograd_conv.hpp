@@ -221,18 +221,15 @@ void add_statistics(const GatherConv<T>& c, std::int64_t corner, std::int64_t he
 template <class T>
 void rewrite_tiles(const WinogradConv<T>& c, std::int64_t first, std::int64_t count,
                    std::int64_t column, std::int64_t columns) {
-    const bool whole = columns == c.width;
     for (std::int64_t t = first; t < first + count; ++t) {
         const TilePlace place(c.shape, t);
-        const std::int64_t width =
-            c.x.output - place.x < Winograd::kResults ? c.x.output - place.x : Winograd::kResults;
-        for (std::int64_t y = place.y; y < place.y + Winograd::kResults && y < c.y.output; ++y) {
-            const std::int64_t cell = (place.image * c.y.output + y) * c.x.output + place.x;
-            for (std::int64_t x = 0; x < (whole ? 1 : width); ++x) {
-                rewrite(*c.epilogue, c.dst, (cell + x) * c.width + column,
-                        whole ? width * columns : columns);
-            }
-        }
+        const std::int64_t rest_x = c.x.output - place.x, rest_y = c.y.output - place.y;
+        const std::int64_t width = rest_x < Winograd::kResults ? rest_x : Winograd::kResults;
+        const std::int64_t height = rest_y < Winograd::kResults ? rest_y : Winograd::kResults;
+        const std::int64_t cell = (place.image * c.y.output + place.y) * c.x.output + place.x;
+        rewrite_rows(*c.epilogue, height * width, columns, [&](std::int64_t r) {
+            return c.dst + (cell + r / width * c.x.output + r % width) * c.width + column;
+        });
     }
 }
 
