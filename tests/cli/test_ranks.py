@@ -210,7 +210,7 @@ class Ranks(CommandTest):
         self.check_goes_on("parallel.batch_statistics=synchronised")
 
     def check_goes_on(self, *settings):
-        plan = self.compile_job("p.json", "training.batch_size=4", "training.epochs=60", *settings)
+        plan = self.compile_job("p.json", "training.batch_size=4", "training.epochs=20", *settings)
         self.train(2, "whole", plan)
         for sent, expected in ((signal.SIGTERM, 75), (signal.SIGKILL, None)):
             name = sent.name
@@ -246,7 +246,7 @@ class Ranks(CommandTest):
         self.assertFalse(os.path.exists(self.path("r")))
 
     def test_other_ranks_go_on_from_a_checkpoint(self):
-        plan = self.compile_job("p.json", "training.batch_size=4", "training.epochs=60")
+        plan = self.compile_job("p.json", "training.batch_size=4", "training.epochs=20")
         job = self.start(2, "r", plan)
         self.wait_for_checkpoint("r")
         job.send_signal(signal.SIGTERM)
@@ -256,7 +256,7 @@ class Ranks(CommandTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("of 2 ranks of 4, global batches of 8 samples; this run has 1 rank of 4, global batches of 4", done.stderr)
         epochs = self.events("r", "epoch")
-        self.assertEqual(len(epochs), 60)
+        self.assertEqual(len(epochs), 20)
         # However many steps an epoch has by how many ranks, its curve goes on where the one before ended.
         steps = [step for epoch in epochs for step in epoch["steps"]["step"]]
         self.assertEqual(steps, sorted(set(steps)))
@@ -285,7 +285,7 @@ class Ranks(CommandTest):
         return job.returncode, told
 
     def test_a_killed_rank_is_started_again(self):
-        plan = self.compile_job("p.json", "training.batch_size=4", "training.epochs=80")
+        plan = self.compile_job("p.json", "training.batch_size=4", "training.epochs=40")
         self.train(2, "whole", plan, "--log-samples", self.path("whole-log"))
         code, told = self.restarted("r", plan, (1, 0, -1), "--log-samples", self.path("log"))
         self.assertEqual(code, 0, told)

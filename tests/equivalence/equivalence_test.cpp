@@ -1,4 +1,4 @@
-/// The same training, whatever the compiler chose: 20 steps of a model with all passes, with each
+/// The same training, whatever the compiler chose: the steps of a model with all passes, with each
 /// optional pass disabled, with reference kernels only, and on another number of threads give the
 /// same losses.
 
@@ -25,9 +25,6 @@
 namespace dtnn::equivalence_test {
 namespace {
 
-/// A sanitizer sees in the first steps what it sees in all.
-constexpr int kSteps = kSanitized ? 2 : 20;
-
 /// A model to train, cut down by settings where it is large.
 struct Subject {
     std::string name;
@@ -36,7 +33,11 @@ struct Subject {
     /// large ones: where it follows the last pool a batch must be larger.
     std::int64_t batch = 2;
     bool sensitive = false;  ///< training amplifies rounding
-    bool large = false;      ///< takes tens of minutes under the sanitizers
+    bool large = false;      ///< steps take seconds, and tens of minutes under the sanitizers
+
+    /// A sanitizer sees in the first steps what it sees in all. Large networks have the same kinds
+    /// of steps as small ones, and run long enough for momentum and running statistics to matter.
+    int steps() const { return kSanitized ? 2 : large ? 4 : 20; }
 };
 
 struct Variant {
@@ -63,14 +64,14 @@ plan::Plan compile_model(const Subject& subject, const std::string& dtype, const
     compiler::Diagnostics diagnostics;
     compiler::LoadOptions options;
     options.spec_path = {"specs"};
-    // One sample short of twenty full batches, so that the last step runs the program of the tail.
+    // One sample short of full batches, so that the last step runs the program of the tail.
     options.settings = {
         "training.dtype=" + dtype,
         fmt::format("training.batch_size={}", subject.batch),
         fmt::format("training.optimizer={{sgd: {{learning_rate: {}, momentum: 0.9}}}}",
                     learning_rate_for(subject)),
         "training.metrics=[categorical_accuracy]",
-        fmt::format("dataset.train_samples={}", kSteps * subject.batch - 1),
+        fmt::format("dataset.train_samples={}", subject.steps() * subject.batch - 1),
         "dataset.test_samples=3"};
     options.settings.insert(options.settings.end(), subject.settings.begin(),
                             subject.settings.end());
@@ -86,7 +87,7 @@ plan::Plan compile_model(const Subject& subject, const std::string& dtype, const
 
 /// Of the first steps, no more than `most` of them; of all, and of an evaluation, where there are
 /// fewer. `text` is that of the plan's file, as a run gets it.
-std::vector<double> losses(const std::string& text, std::size_t most) {
+std::vector<double> losses(const std::string& text, int steps, std::size_t most) {
     const runtime::LoadedPlan loaded = runtime::load_plan_text(text, "plan");
     const plan::Plan& plan = loaded.plan;
     runtime::Session session(plan, plan.target.threads, runtime::made_up_source(plan.dataset));
@@ -98,12 +99,12 @@ std::vector<double> losses(const std::string& text, std::size_t most) {
         // sample.
         const std::int64_t group = plan.training.accumulation;
         const auto step = std::int64_t(result.size());
-        const std::int64_t end = std::min((step / group + 1) * group, std::int64_t(kSteps));
+        const std::int64_t end = std::min((step / group + 1) * group, std::int64_t(steps));
         const std::int64_t whole = (end - step / group * group) * plan.training.batch_size;
         const runtime::BatchProgram& program = session.train_program(samples, step + 1 == end);
         session.pipeline().take(program.inputs);
         program.set_learning_rate(plan.training.learning_rate, plan.target.dtype);
-        program.set_batch_weight(double(samples) / double(end == kSteps ? whole - 1 : whole),
+        program.set_batch_weight(double(samples) / double(end == steps ? whole - 1 : whole),
                                  plan.target.dtype);
         program.set_position(0, step * plan.training.batch_size);
         if (program.update != nullptr) *program.update = step / group;
@@ -174,7 +175,7 @@ const std::vector<Subject> kSubjects = {
      true},
     {"unet", {"model.input.shape=[1, 32, 32]", "model.parameters.width=4"}},
     {"vgg16_cifar10", {}, 2, true, true},
-    {"vgg3dobn", {}, 8, true},
+    {"vgg3dobn", {}, 8, true, true},
 };
 
 void compare(const std::string& dtype, double bound) {
@@ -187,15 +188,16 @@ void compare(const std::string& dtype, double bound) {
             continue;
         }
         const bool first_only = subject.sensitive && dtype == "f32";
-        const std::size_t steps = first_only ? std::min<std::size_t>(kFirstSteps, kSteps) : kSteps;
-        const std::size_t most = first_only ? steps : kSteps + 1;
+        const auto all = std::size_t(subject.steps());
+        const std::size_t steps = first_only ? std::min(kFirstSteps, all) : all;
+        const std::size_t most = first_only ? steps : steps + 1;
         // A pass that finds nothing to do leaves the plan as it is: no plan is trained twice.
         std::map<std::string, std::vector<double>> trained;
         const auto losses_of = [&](const Variant& variant) {
             const std::string text = plan::to_json(compile_model(subject, dtype, variant));
             const auto found = trained.find(text);
             if (found != trained.end()) return found->second;
-            return trained[text] = losses(text, most);
+            return trained[text] = losses(text, subject.steps(), most);
         };
         const std::vector<double> expected = losses_of({"all passes", {}});
         REQUIRE(expected.size() == (first_only ? steps : steps + 1));
