@@ -302,8 +302,7 @@ Forecast forecast(const Plan& plan, const Machine& machine, const ForecastReques
                                     : steps_of_pass(samples, plan_batch, ranks);
     // Ranks with data of their own: more of them do not make an epoch shorter.
     if (plan.parallel.private_data) result.steps_per_epoch = private_steps(plan);
-    if (!plan.training.whole_epochs)
-        result.steps_per_epoch = std::min(result.steps_per_epoch, plan.training.steps_per_epoch);
+    result.steps_per_epoch = limited_steps(plan.training, result.steps_per_epoch);
     result.epoch_seconds = double(result.steps_per_epoch) * result.step();
     result.validation_seconds = pass_seconds(plan, model, plan.dataset.validation_samples, ranks);
     result.test_seconds = pass_seconds(plan, model, plan.dataset.test_samples, ranks);

@@ -123,7 +123,7 @@ void LocalSteps::count_steps(const Plan& plan) {
     const auto [least, most] = std::minmax_element(batches_.begin(), batches_.end());
     if (least == batches_.end()) return;
     steps_ = waits_for_all_ ? *least : *most;
-    if (!plan.training.whole_epochs) steps_ = std::min(steps_, plan.training.steps_per_epoch);
+    steps_ = limited_steps(plan.training, steps_);
 }
 
 std::int64_t LocalSteps::batches(int rank) const {

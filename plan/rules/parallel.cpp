@@ -60,7 +60,11 @@ std::int64_t steps_per_epoch(const Plan& plan, int ranks) {
     if (moves_locally(plan.parallel)) return LocalSteps(plan, ranks).steps();
     const std::int64_t all =
         steps_of_pass(plan.dataset.train_samples, plan.training.batch_size, ranks);
-    return plan.training.whole_epochs ? all : std::min(all, plan.training.steps_per_epoch);
+    return limited_steps(plan.training, all);
+}
+
+std::int64_t limited_steps(const Training& training, std::int64_t all) {
+    return training.whole_epochs ? all : std::min(all, training.steps_per_epoch);
 }
 
 double learning_rate_factor(const Parallel& parallel, int ranks) {

@@ -43,6 +43,9 @@ std::int64_t samples_of_steps(std::int64_t samples, std::int64_t batch, std::int
 /// Steps of an epoch of the plan's training on so many ranks.
 std::int64_t steps_per_epoch(const Plan& plan, int ranks);
 
+/// Those of an epoch, where the samples would make `all`: the job may limit them.
+std::int64_t limited_steps(const Training& training, std::int64_t all);
+
 /// The factor of every learning rate: 1, ranks, or its square root.
 double learning_rate_factor(const Parallel& parallel, int ranks);
 

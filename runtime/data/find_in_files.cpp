@@ -28,7 +28,7 @@
 #include "runtime/data/sources/csv_source.hpp"
 #include "runtime/data/sources/image_names.hpp"
 #include "runtime/data/sources/mask_source.hpp"
-#include "runtime/data/sources/mnist.hpp"
+#include "runtime/data/sources/source_type.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -209,6 +209,12 @@ RecognisedData recognise_arrays(const std::string& path) {
     return data;
 }
 
+/// What a folder or an archive is that has one of the type's marks.
+RecognisedData data_of(std::string_view name, const SourceType& type, const std::string& path) {
+    if (type.recognise != nullptr) return type.recognise(path);
+    return {.type = std::string(name), .fields = {{"path", path}}};
+}
+
 // ---- archives
 
 RecognisedData recognise_archive(const std::string& path) {
@@ -222,8 +228,9 @@ RecognisedData recognise_archive(const std::string& path) {
     bool train = false;
     while (const auto member = archive.next()) {
         const std::string name = base_name(member->path);
-        if (name == "data_batch_1.bin") return {"cifar10", {{"path", path}}, false, {}};
-        if (name == "train.bin") return {"cifar100", {{"path", path}}, false, {}};
+        for (const auto& [type_name, type] : source_types())
+            if (type.in_archives && std::count(type.marks.begin(), type.marks.end(), name) > 0)
+                return data_of(type_name, type, path);
         if (within(member->path, "train")) {
             train = true;
             continue;
@@ -238,18 +245,6 @@ RecognisedData recognise_archive(const std::string& path) {
 }
 
 // ---- folders
-
-RecognisedData recognise_mnist(const std::string& path) {
-    // Datasets in the form of MNIST may have fewer samples.
-    constexpr std::int64_t kTrain = 60'000, kTest = 10'000;
-    const Mnist source(path, kTrain, kTest, true);
-    RecognisedData data{.type = "mnist", .fields = {{"path", path}}};
-    if (source.size(Split::train) != kTrain || source.size(Split::test) != kTest) {
-        data.fields.emplace_back("train_samples", source.size(Split::train));
-        data.fields.emplace_back("test_samples", source.size(Split::test));
-    }
-    return data;
-}
 
 /// Adds the fields that say where the test samples are, beside the folder `train`.
 void add_test_folder(const std::string& path, const std::string& train, RecognisedData& data) {
@@ -323,15 +318,13 @@ bool has_masks(const std::string& path) {
 }
 
 RecognisedData recognise_folder(const std::string& path, const KnownColumns& known) {
-    const auto has = [&](const char* name) { return is_there(path + "/" + name); };
-    if (has("train-images-idx3-ubyte") || has("train-images-idx3-ubyte.gz"))
-        return recognise_mnist(path);
-    if (has("data_batch_1.bin")) return {"cifar10", {{"path", path}}, false, {}};
-    if (has("train.bin") && has("test.bin")) return {"cifar100", {{"path", path}}, false, {}};
-    if (has("Data_Entry_2017_v2020.csv") || has("Data_Entry_2017.csv"))
-        return {"chestxray", {{"path", path}}, false, {}};
-    if (has("ILSVRC2012_img_train.tar") || ArraySource::has_shards(path))
-        return {"imagenet", {{"path", path}}, true, {}};
+    const auto has = [&](std::string_view name) {
+        return is_there(path + "/" + std::string(name));
+    };
+    for (const auto& [name, type] : source_types())
+        if (std::any_of(type.marks.begin(), type.marks.end(), has))
+            return data_of(name, type, path);
+    if (ArraySource::has_shards(path)) return imagenet_source().recognise(path);
     if (has_masks(path)) return recognise_masks(path);
     if (has("train.csv")) return recognise_table(path + "/train.csv", known);
     if (has_class_folders(path)) return recognise_images(path);

@@ -24,4 +24,7 @@ struct BadCase {
 
 const std::vector<BadCase>& bad_cases();
 
+/// Each is sound before it is spoiled, and then refused with file, fact and remedy, in time.
+void check_refused(const std::vector<BadCase>& cases);
+
 }  // namespace dtnn::runtime

@@ -13,7 +13,8 @@
 #include "tests/data/bad_cases.hpp"
 #include "tests/data/dataset_files.hpp"
 
-namespace dtnn::runtime::bad_data_test {
+namespace dtnn::runtime {
+namespace bad_data_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -41,29 +42,7 @@ std::optional<RunError> trouble(DatasetFiles files, const BadCase& bad) {
 
 TEST_CASE("what is broken is refused with file and remedy") {
     CHECK(bad_cases().size() >= 40);
-    std::set<std::string> titles;
-    for (const BadCase& bad : bad_cases()) {
-        CAPTURE(bad.title);
-        CHECK(titles.insert(bad.title).second);
-        DatasetFiles files = bad.sound();
-        CHECK_FALSE(trouble(files, {}).has_value());  // it is the spoiling that is refused
-        bad.spoil(files);
-        ::alarm(kSeconds);
-        const auto error = trouble(files, bad);
-        ::alarm(0);
-        if (!error) {
-            FAIL_CHECK("nothing was refused");
-            continue;
-        }
-        const std::string text = error->render(false);
-        CAPTURE(text);
-        CHECK(int(error->exit()) == int(bad.exit));
-        CHECK(text.find(bad.file) != std::string::npos);
-        CHECK(text.find(bad.fact) != std::string::npos);
-        CHECK_FALSE(error->help().empty());
-        for (const char byte : text)
-            CHECK((std::uint8_t(byte) >= 0x20 || byte == '\n'));
-    }
+    check_refused(bad_cases());
 }
 
 TEST_CASE("a folder that may not be read is refused by its name") {
@@ -82,4 +61,33 @@ TEST_CASE("a folder that may not be read is refused by its name") {
     CHECK(error->help().find("permissions") != std::string::npos);
 }
 
-}  // namespace dtnn::runtime::bad_data_test
+}  // namespace bad_data_test
+
+void check_refused(const std::vector<BadCase>& cases) {
+    using bad_data_test::trouble;
+    std::set<std::string> titles;
+    for (const BadCase& bad : cases) {
+        CAPTURE(bad.title);
+        CHECK(titles.insert(bad.title).second);
+        DatasetFiles files = bad.sound();
+        CHECK_FALSE(trouble(files, {}).has_value());  // it is the spoiling that is refused
+        bad.spoil(files);
+        ::alarm(bad_data_test::kSeconds);
+        const auto error = trouble(files, bad);
+        ::alarm(0);
+        if (!error) {
+            FAIL_CHECK("nothing was refused");
+            continue;
+        }
+        const std::string text = error->render(false);
+        CAPTURE(text);
+        CHECK(int(error->exit()) == int(bad.exit));
+        CHECK(text.find(bad.file) != std::string::npos);
+        CHECK(text.find(bad.fact) != std::string::npos);
+        CHECK_FALSE(error->help().empty());
+        for (const char byte : text)
+            CHECK((std::uint8_t(byte) >= 0x20 || byte == '\n'));
+    }
+}
+
+}  // namespace dtnn::runtime

@@ -9,8 +9,8 @@
 #include "base/utf8.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/data/formats/archive_reader.hpp"
-#include "runtime/data/formats/image_readers.hpp"
 #include "runtime/data/formats/text_lines.hpp"
+#include "runtime/data/sources/source_type.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -152,8 +152,6 @@ void add_tar(ImageIndex& index, const std::string& path, Images& images) {
     }
 }
 
-}  // namespace
-
 std::unique_ptr<SampleSource> open_chestxray(const std::string& path,
                                              ImageIndex::Expected expected) {
     std::error_code ignored;
@@ -186,6 +184,19 @@ std::unique_ptr<SampleSource> open_chestxray(const std::string& path,
     }
     index->finish();
     return std::make_unique<ImageSource>(std::move(index), true);
+}
+
+}  // namespace
+
+/// Data_Entry_2017_v2020.csv (or Data_Entry_2017.csv), train_val_list.txt and test_list.txt, and
+/// the images in folders images*/ or images*/images/, or in images*.tar or images*.tar.gz. A bit of
+/// the label for each finding, in the order of their names. (X. Wang et al., "ChestX-ray8")
+SourceType chestxray_source() {
+    return {.open = [](const plan::Dataset& dataset, const Asked& asked) -> Source {
+                check_label_kind(dataset, plan::LabelKind::multiple);
+                return open_chestxray(path_of(dataset), images_of(dataset, asked));
+            },
+            .marks = {"Data_Entry_2017_v2020.csv", "Data_Entry_2017.csv"}};
 }
 
 }  // namespace dtnn::runtime

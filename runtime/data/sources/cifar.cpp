@@ -12,6 +12,7 @@
 #include "runtime/base/regular_file.hpp"
 #include "runtime/data/formats/archive_reader.hpp"
 #include "runtime/data/formats/content_hash.hpp"
+#include "runtime/data/sources/source_type.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -224,6 +225,33 @@ std::uint64_t Cifar::content_hash() const {
 
 std::int64_t Cifar::resident_bytes() const {
     return (train_samples_ + test_samples_) * record_;
+}
+
+namespace {
+
+Source open_cifar(const plan::Dataset& dataset, Cifar::Kind kind) {
+    check_fixed(dataset, {3, kCifarSide, kCifarSide}, Cifar::classes_of(kind));
+    return std::make_unique<Cifar>(kind, path_of(dataset), source_train_samples(dataset),
+                                   dataset.test_samples);
+}
+
+}  // namespace
+
+SourceType cifar10_source() {
+    return {.open = [](const plan::Dataset& dataset, const Asked&) -> Source {
+                return open_cifar(dataset, Cifar::Kind::ten);
+            },
+            .marks = {"data_batch_1.bin"},
+            .in_archives = true};
+}
+
+SourceType cifar100_source() {
+    return {.open = [](const plan::Dataset& dataset, const Asked&) -> Source {
+                const bool coarse = says(dataset.attributes, "level", plan::LabelLevel::coarse);
+                return open_cifar(dataset, coarse ? Cifar::Kind::coarse : Cifar::Kind::fine);
+            },
+            .marks = {"train.bin"},
+            .in_archives = true};
 }
 
 }  // namespace dtnn::runtime

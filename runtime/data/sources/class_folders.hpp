@@ -35,7 +35,7 @@ std::vector<ClassFolders::File> list_image_files(const std::string& folder,
                                                  std::vector<std::string>& passed_over);
 
 /// Looks into PATH/SPLIT_FOLDER, or, where that is ".", into PATH. What should not be there is a
-/// RunError (image_readers.hpp).
+/// RunError (source_type.hpp).
 ClassFolders list_class_folders(const std::string& path, const std::string& split_folder);
 
 /// That some of the files, spread over all, are there with their sizes: another rank has listed

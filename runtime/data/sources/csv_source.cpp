@@ -17,6 +17,7 @@
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/formats/content_hash.hpp"
 #include "runtime/data/formats/text_lines.hpp"
+#include "runtime/data/sources/source_type.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -404,6 +405,24 @@ CsvFirstLine read_first_line(const std::string& path, char separator) {
         throw bad_file(path + ":1", "a quote does not end, or text follows it", "correct the line");
     first.columns.assign(columns.begin(), columns.end());
     return first;
+}
+
+SourceType csv_source() {
+    return {.open = [](const plan::Dataset& dataset, const Asked& asked) -> Source {
+        CsvSource::Form form = table_form(dataset);
+        form.shape = stored_shape(dataset);
+        form.classes = classes_of(dataset);
+        form.kind = dataset.target().kind;
+        form.train_samples = source_train_samples(dataset);
+        form.test_samples = dataset.test_samples;
+        form.cache = cache_of(dataset);
+        form.counts = asked.counts;
+        form.encoding.wide = asked.numbers == DType::f64;
+        return std::make_unique<CsvSource>(
+            path_of(dataset),
+            dataset.attributes.contains(kShare) ? "" : attribute<std::string>(dataset, "test_path"),
+            form);
+    }};
 }
 
 }  // namespace dtnn::runtime

@@ -7,6 +7,7 @@
 #include "kernels/philox.hpp"
 #include "runtime/data/formats/content_hash.hpp"
 #include "runtime/data/sources/glyphs.hpp"
+#include "runtime/data/sources/source_type.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -189,6 +190,14 @@ std::vector<std::string> Digits::class_names() const {
     for (int digit = 0; digit < 10; ++digit)
         names.push_back(std::to_string(digit));
     return names;
+}
+
+SourceType digits_source() {
+    return {.open = [](const plan::Dataset& dataset, const Asked&) -> Source {
+        check_fixed(dataset, {1, kGlyphSide, kGlyphSide}, 10);
+        return std::make_unique<Digits>(seed_of(dataset), source_train_samples(dataset),
+                                        dataset.test_samples);
+    }};
 }
 
 }  // namespace dtnn::runtime

@@ -4,9 +4,10 @@
 #include <optional>
 
 #include "base/utf8.hpp"
+#include "plan/dataset_types.hpp"
 #include "runtime/data/formats/archive_reader.hpp"
-#include "runtime/data/formats/image_readers.hpp"
 #include "runtime/data/sources/image_names.hpp"
+#include "runtime/data/sources/source_type.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -44,8 +45,6 @@ std::optional<Place> place_of(const std::string& path, const std::string& archiv
     return std::nullopt;
 }
 
-}  // namespace
-
 std::unique_ptr<SampleSource> open_image_archive(const std::string& path, const ImageFolders& names,
                                                  ImageIndex::Expected expected) {
     auto index = std::make_unique<ImageIndex>(path, std::move(expected));
@@ -76,6 +75,25 @@ std::unique_ptr<SampleSource> open_image_archive(const std::string& path, const 
     }
     index->finish();
     return std::make_unique<ImageSource>(std::move(index), false);
+}
+
+}  // namespace
+
+/// An .npz; or a tar, tar.gz or zip with members [FOLDER/]train/CLASS/IMAGE and test/CLASS/IMAGE,
+/// or other names in their place. Members outside these folders are passed over; those inside are
+/// taken as files of folders are.
+SourceType archive_source() {
+    return {.open = [](const plan::Dataset& dataset, const Asked& asked) -> Source {
+        const std::string& path = path_of(dataset);
+        if (plan::holds_arrays(dataset))
+            return ArraySource::open_archive(path, arrays_of(dataset, asked));
+        check_label_kind(dataset, plan::LabelKind::classes);
+        ImageFolders names;
+        if (const std::string part = part_of(dataset); !part.empty()) names = {part, "", ""};
+        if (dataset.attributes.contains(kValidationName))
+            names.validation = attribute<std::string>(dataset, kValidationName);
+        return open_image_archive(path, names, images_of(dataset, asked));
+    }};
 }
 
 }  // namespace dtnn::runtime

@@ -4,8 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include "runtime/data/formats/image_readers.hpp"
-#include "runtime/data/sources/class_folders.hpp"
+#include "runtime/data/sources/source_type.hpp"
 
 namespace dtnn::runtime {
 namespace fs = std::filesystem;
@@ -21,6 +20,8 @@ void add_class_folders(ImageIndex& index, int folder, const std::string& split_f
             index.add(split, prefix + name + "/" + file.name, label, folder, 0, file.size);
     }
 }
+
+namespace {
 
 SplitFolders list_image_folder(const std::string& path, const ImageFolders& names) {
     std::error_code ignored;
@@ -52,6 +53,23 @@ std::unique_ptr<SampleSource> open_image_folder(const std::string& path, const I
     if (!names.test.empty()) add(names.test, Split::test);
     index->finish();
     return std::make_unique<ImageSource>(std::move(index), false);
+}
+
+}  // namespace
+
+/// PATH/TRAIN/CLASS/IMAGE and PATH/TEST/CLASS/IMAGE. Class folders hold images and nothing else:
+/// names that begin with a dot are passed over, a README and the like (image_names.hpp) with a
+/// note, and any other file is an error. Links are followed.
+SourceType folder_source() {
+    return {.list = [](const plan::Dataset& dataset) -> SplitFolders {
+                check_label_kind(dataset, plan::LabelKind::classes);
+                return list_image_folder(path_of(dataset), folders_of(dataset));
+            },
+            .open_listed = [](const plan::Dataset& dataset, const Asked& asked,
+                              const SplitFolders& folders) -> Source {
+                return open_image_folder(path_of(dataset), folders_of(dataset),
+                                         images_of(dataset, asked), folders);
+            }};
 }
 
 }  // namespace dtnn::runtime

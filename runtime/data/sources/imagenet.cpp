@@ -8,8 +8,8 @@
 #include "base/utf8.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/data/formats/archive_reader.hpp"
-#include "runtime/data/formats/image_readers.hpp"
 #include "runtime/data/formats/mat_file.hpp"
+#include "runtime/data/sources/source_type.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -119,8 +119,6 @@ void add_validation_tar(ImageIndex& index, const std::string& path,
     }
 }
 
-}  // namespace
-
 SplitFolders list_imagenet(const std::string& path) {
     std::error_code ignored;
     const bool folders = find_file(path, "img_train.tar").empty() &&
@@ -153,6 +151,32 @@ std::unique_ptr<SampleSource> open_imagenet(const std::string& path, ImageIndex:
     }
     index->finish();
     return std::make_unique<ImageSource>(std::move(index), false);
+}
+
+}  // namespace
+
+/// Found by what the folder holds: train/SYNSET/IMAGE and val/SYNSET/IMAGE;
+/// ILSVRC2012_img_train.tar (a tar of a tar for each synset), ILSVRC2012_img_val.tar and
+/// ILSVRC2012_devkit_t12.tar.gz, with or without the prefix `ILSVRC2012_`; or shards of arrays.
+/// Classes are in the order of their synsets' names (n01440764 is 0). (O. Russakovsky et al.,
+/// "ImageNet Large Scale Visual Recognition Challenge")
+SourceType imagenet_source() {
+    return {.list = [](const plan::Dataset& dataset) -> SplitFolders {
+                check_label_kind(dataset, plan::LabelKind::classes);
+                const std::string& path = path_of(dataset);
+                return ArraySource::has_shards(path) ? SplitFolders() : list_imagenet(path);
+            },
+            .open_listed = [](const plan::Dataset& dataset, const Asked& asked,
+                              const SplitFolders& folders) -> Source {
+                const std::string& path = path_of(dataset);
+                if (ArraySource::has_shards(path))
+                    return ArraySource::open_shards(path, arrays_of(dataset, asked));
+                return open_imagenet(path, images_of(dataset, asked), folders);
+            },
+            .marks = {"ILSVRC2012_img_train.tar"},
+            .recognise = [](const std::string& path) -> RecognisedData {
+                return {.type = "imagenet", .fields = {{"path", path}}, .images = true};
+            }};
 }
 
 }  // namespace dtnn::runtime

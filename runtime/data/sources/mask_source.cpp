@@ -11,6 +11,7 @@
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/formats/content_hash.hpp"
 #include "runtime/data/sources/class_folders.hpp"
+#include "runtime/data/sources/source_type.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -227,6 +228,22 @@ std::vector<std::int64_t> mask_numbers(const std::string& folder) {
         collect_numbers(sample.target().integers, numbers);
     }
     return {numbers.begin(), numbers.end()};
+}
+
+SourceType segmentation_source() {
+    return {.open = [](const plan::Dataset& dataset, const Asked& asked) -> Source {
+        check_label_kind(dataset, plan::LabelKind::classes);
+        const ImageFolders splits = folders_of(dataset);
+        ImageIndex::Expected expected = images_of(dataset, asked);
+        std::vector<std::int64_t> values;
+        if (dataset.attributes.contains("mask_values"))
+            values = attribute<std::vector<std::int64_t>>(dataset, "mask_values");
+        return std::make_unique<MaskSource>(
+            path_of(dataset),
+            MaskFolders{splits.train, splits.test, attribute<std::string>(dataset, "image_folder"),
+                        attribute<std::string>(dataset, "mask_folder")},
+            expected, values, plan::ignored_value(dataset));
+    }};
 }
 
 }  // namespace dtnn::runtime

@@ -7,6 +7,7 @@
 
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/formats/content_hash.hpp"
+#include "runtime/data/sources/source_type.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -74,6 +75,33 @@ std::vector<std::string> Mnist::class_names() const {
     for (int digit = 0; digit < kClasses; ++digit)
         names.push_back(std::to_string(digit));
     return names;
+}
+
+namespace {
+
+RecognisedData recognise_mnist(const std::string& path) {
+    // Datasets in the form of MNIST may have fewer samples.
+    constexpr std::int64_t kTrain = 60'000, kTest = 10'000;
+    const Mnist source(path, kTrain, kTest, true);
+    RecognisedData data{.type = "mnist", .fields = {{"path", path}}};
+    if (source.size(Split::train) != kTrain || source.size(Split::test) != kTest) {
+        data.fields.emplace_back("train_samples", source.size(Split::train));
+        data.fields.emplace_back("test_samples", source.size(Split::test));
+    }
+    return data;
+}
+
+}  // namespace
+
+SourceType mnist_source() {
+    return {.open = [](const plan::Dataset& dataset, const Asked& asked) -> Source {
+                check_fixed(dataset, {1, kMnistSide, kMnistSide}, kClasses);
+                return std::make_unique<Mnist>(path_of(dataset), source_train_samples(dataset),
+                                               dataset.test_samples,
+                                               asked.counts == Counts::at_most);
+            },
+            .marks = {"train-images-idx3-ubyte", "train-images-idx3-ubyte.gz"},
+            .recognise = recognise_mnist};
 }
 
 }  // namespace dtnn::runtime

@@ -7,6 +7,7 @@
 #include "kernels/philox.hpp"
 #include "kernels/random_words.hpp"
 #include "runtime/data/formats/content_hash.hpp"
+#include "runtime/data/sources/source_type.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -121,6 +122,12 @@ void Synthetic::image(std::uint64_t key, std::int64_t index, std::span<float> pi
             }
         }
     }
+}
+
+SourceType synthetic_source() {
+    return {.open = [](const plan::Dataset& dataset, const Asked&) -> Source {
+        return made_up_source(dataset);
+    }};
 }
 
 }  // namespace dtnn::runtime
