@@ -17,23 +17,6 @@ std::string big(std::uint32_t value) {
     return {char(value >> 24), char(value >> 16), char(value >> 8), char(value)};
 }
 
-DatasetFiles start(const std::string& type, const std::string& path, const Dims& shape,
-                   std::int64_t classes, std::int64_t train, std::int64_t test) {
-    DatasetFiles result;
-    result.dataset.name = type;
-    result.dataset.type = type;
-    result.dataset.input().dims = shape;
-    result.dataset.input().stored_dims = shape;
-    result.dataset.target().classes = classes;
-    result.dataset.train_samples = result.dataset.source_train_samples = train;
-    result.dataset.test_samples = test;
-    result.set("path", path);
-    result.set("cache", std::int64_t{4} << 20);
-    result.set("most_pixels", std::int64_t{1} << 20);
-    result.set("label_kind", std::string("classes"));
-    return result;
-}
-
 std::string image(std::size_t label, int shade) {
     std::uint8_t colour[3] = {0, 0, 0};
     colour[2 - label] = std::uint8_t(shade);
@@ -105,6 +88,23 @@ std::string synsets_file(const std::vector<std::string>& synsets, bool compresse
     return header + std::string("\0\1IM", 4) + array;
 }
 
+DatasetFiles dataset_of_type(const std::string& type, const std::string& path, const Dims& shape,
+                             std::int64_t classes, std::int64_t train, std::int64_t test) {
+    DatasetFiles result;
+    result.dataset.name = type;
+    result.dataset.type = type;
+    result.dataset.input().dims = shape;
+    result.dataset.input().stored_dims = shape;
+    result.dataset.target().classes = classes;
+    result.dataset.train_samples = result.dataset.source_train_samples = train;
+    result.dataset.test_samples = test;
+    result.set("path", path);
+    result.set("cache", std::int64_t{4} << 20);
+    result.set("most_pixels", std::int64_t{1} << 20);
+    result.set("label_kind", std::string("classes"));
+    return result;
+}
+
 std::string& DatasetFiles::member(const std::string& path) {
     for (auto& [name, content] : members)
         if (name == path) return content;
@@ -131,7 +131,7 @@ void DatasetFiles::write(const TemporaryFolder& folder) {
 }
 
 DatasetFiles mnist_files() {
-    DatasetFiles result = start("mnist", "d", {1, 28, 28}, 10, 6, 3);
+    DatasetFiles result = dataset_of_type("mnist", "d", {1, 28, 28}, 10, 6, 3);
     for (const auto& [prefix, samples] : {std::pair{"train", 6u}, std::pair{"t10k", 3u}}) {
         std::string labels;
         for (std::uint32_t i = 0; i < samples; ++i)
@@ -145,7 +145,7 @@ DatasetFiles mnist_files() {
 }
 
 DatasetFiles cifar_files() {
-    DatasetFiles result = start("cifar10", "d", {3, 32, 32}, 10, 10, 2);
+    DatasetFiles result = dataset_of_type("cifar10", "d", {3, 32, 32}, 10, 10, 2);
     for (const char* name : {"data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4",
                              "data_batch_5", "test_batch"})
         result.files[std::string("d/") + name + ".bin"] =
@@ -154,20 +154,20 @@ DatasetFiles cifar_files() {
 }
 
 DatasetFiles folder_files() {
-    DatasetFiles result = start("folder", "d", {3, 8, 8}, 3, 6, 3);
+    DatasetFiles result = dataset_of_type("folder", "d", {3, 8, 8}, 3, 6, 3);
     for (const auto& [path, content] : class_images("test"))
         result.files["d/" + path] = content;
     return result;
 }
 
 DatasetFiles archive_files(const std::string& name) {
-    DatasetFiles result = start("archive", name, {3, 8, 8}, 3, 6, 3);
+    DatasetFiles result = dataset_of_type("archive", name, {3, 8, 8}, 3, 6, 3);
     result.members = class_images("test");
     return result;
 }
 
 DatasetFiles npz_files(bool deflated) {
-    DatasetFiles result = start("archive", "a.npz", {1, 2, 2}, 3, 6, 3);
+    DatasetFiles result = dataset_of_type("archive", "a.npz", {1, 2, 2}, 3, 6, 3);
     std::vector<double> train, test;
     for (int i = 0; i < 24; ++i)
         train.push_back(i / 24.0);
@@ -183,7 +183,7 @@ DatasetFiles npz_files(bool deflated) {
 }
 
 DatasetFiles csv_files() {
-    DatasetFiles result = start("csv", "train.csv", {2, 1, 1}, 3, 6, 3);
+    DatasetFiles result = dataset_of_type("csv", "train.csv", {2, 1, 1}, 3, 6, 3);
     result.set("test_path", std::string("test.csv"));
     result.set("label_columns", Dims{-1});
     result.set("header", true);
@@ -196,7 +196,7 @@ DatasetFiles csv_files() {
 }
 
 DatasetFiles segmentation_files() {
-    DatasetFiles result = start("segmentation", "d", {3, 4, 6}, 3, 4, 2);
+    DatasetFiles result = dataset_of_type("segmentation", "d", {3, 4, 6}, 3, 4, 2);
     result.dataset.target().dims = {4, 6};
     result.set("image_folder", std::string("images"));
     result.set("mask_folder", std::string("masks"));
@@ -220,7 +220,7 @@ DatasetFiles segmentation_files() {
 }
 
 DatasetFiles pixel_files() {
-    DatasetFiles result = start("archive", "a.npz", {1, 2, 3}, 3, 4, 2);
+    DatasetFiles result = dataset_of_type("archive", "a.npz", {1, 2, 3}, 3, 4, 2);
     result.dataset.target().dims = {2, 3};
     const auto arrays = [&](const char* split, int samples) {
         std::string pixels, labels;
@@ -239,7 +239,7 @@ DatasetFiles pixel_files() {
 }
 
 DatasetFiles imagenet_files() {
-    DatasetFiles result = start("imagenet", "d", {3, 8, 8}, 3, 6, 3);
+    DatasetFiles result = dataset_of_type("imagenet", "d", {3, 8, 8}, 3, 6, 3);
     // IDs are not in the order of the synsets' names.
     const std::vector<std::string> synsets = {"n03", "n01", "n02"};
     std::string outer, validation;
@@ -262,7 +262,7 @@ DatasetFiles imagenet_files() {
 }
 
 DatasetFiles shard_files() {
-    DatasetFiles result = start("imagenet", "d", {3, 2, 2}, 3, 6, 3);
+    DatasetFiles result = dataset_of_type("imagenet", "d", {3, 2, 2}, 3, 6, 3);
     const auto shard = [](int samples, const std::string& labels) {
         return zip({{"x.npy", npy("|u1", fmt::format("({}, 3, 2, 2)", samples),
                                   std::string(std::size_t(samples) * 12, 'x'))},
@@ -275,7 +275,7 @@ DatasetFiles shard_files() {
 }
 
 DatasetFiles chestxray_files() {
-    DatasetFiles result = start("chestxray", "d", {1, 8, 8}, 15, 2, 2);
+    DatasetFiles result = dataset_of_type("chestxray", "d", {1, 8, 8}, 15, 2, 2);
     result.dataset.target().kind = plan::LabelKind::multiple;
     result.files["d/Data_Entry_2017_v2020.csv"] =
         "Image Index,Finding Labels,Follow-up #\na.png,Cardiomegaly|Effusion,0\nb.png,No "

@@ -25,6 +25,10 @@ struct DatasetFiles {
     std::string& member(const std::string& path);
 };
 
+/// A dataset of the type without its files.
+DatasetFiles dataset_of_type(const std::string& type, const std::string& path, const Dims& shape,
+                             std::int64_t classes, std::int64_t train, std::int64_t test);
+
 /// Three classes of plain images, two of each for training and one for testing, 8x8.
 DatasetFiles mnist_files();
 DatasetFiles cifar_files();
