@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Has cuDNN plan every convolution of the zoo for an H100, or an H200, on a machine without either.
 
-    DTNN_BIN=build/release/bin tests/gpu/cudnn_plans.py --cudnn LIBRARY [--all] [--device h200] [--models a,b] [--batches 64]
+    tests/gpu/cudnn_plans.py --cudnn LIBRARY [--all] [--device h200] [--models a,b] [--batches 64] [--computes bf16]
 
 `bench` runs the programs of a plan over planner/libdtnn_cuda.so: our library over calls of CUDA that compute nothing, and
 cuDNN itself, which is given the device's properties in place of a handle (planner/cudnn.c). What must hold: every step of
@@ -110,6 +110,7 @@ def main():
     parser.add_argument("--all", action="store_true", help="every model, in four types, at two batch sizes")
     parser.add_argument("--models")
     parser.add_argument("--batches", default="8,64")
+    parser.add_argument("--computes", default=",".join(COMPUTES))
     options = parser.parse_args()
     if reason := missing(options.cudnn):
         print(f"skipped: {reason}")
@@ -117,7 +118,7 @@ def main():
     cases = SOME
     if options.all or options.models:
         models = options.models.split(",") if options.models else zoo()
-        cases = [(model, int(batch), COMPUTES) for model in models for batch in options.batches.split(",")]
+        cases = [(model, int(batch), options.computes.split(",")) for model in models for batch in options.batches.split(",")]
     seen, failed, count, begun = collections.Counter(), 0, 0, time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         planner = Planner(options, folder)
