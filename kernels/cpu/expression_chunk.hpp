@@ -307,15 +307,20 @@ void rewrite(const ElementwiseArguments<T>& arguments, T* data, std::int64_t fir
     evaluate_into(arguments, sources, first, first + count, data + first);
 }
 
-/// row(r)[j] = the expression of itself for 0 <= r < rows and 0 <= j < columns. Without a loop,
-/// short rows are gathered to a chunk: its steps are read once for all of them.
+/// row(r)[j] = the expression of itself for 0 <= r < rows and 0 <= j < columns; rows are in the
+/// order of their memory. Those that follow each other are one stretch. Without a loop, short rows
+/// that do not are gathered to a chunk: its steps are read once for all of them.
 template <class T, class Row>
 DTNN_INLINE void rewrite_rows(const ElementwiseArguments<T>& arguments, std::int64_t rows,
                               std::int64_t columns, const Row& row) {
     const std::int64_t most = kChunk<T> / columns;
-    if (arguments.loop != nullptr || most < 2 || rows < 2) {
-        for (std::int64_t r = 0; r < rows; ++r)
-            rewrite(arguments, row(r), 0, columns);
+    const bool whole = rows > 0 && row(rows - 1) - row(0) == (rows - 1) * columns;
+    if (arguments.loop != nullptr || most < 2 || whole) {
+        for (std::int64_t first = 0, last = 0; first < rows; first = last) {
+            for (last = first + 1; last < rows && row(last) == row(last - 1) + columns;)
+                ++last;
+            rewrite(arguments, row(first), 0, (last - first) * columns);
+        }
         return;
     }
     alignas(64) T slots[kExpressionSlots][kChunk<T>];

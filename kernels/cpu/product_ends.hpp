@@ -39,8 +39,6 @@ void finish(const Conv2dArguments<T>& a, const T* product, std::int64_t begin, s
         }
     }
     if (!a.written) return;
-    if (columns == filters)
-        return rewrite(a.epilogue, a.dst, begin * filters, (end - begin) * filters);
     rewrite_rows(a.epilogue, end - begin, columns,
                  [&](std::int64_t r) { return a.dst + (begin + r) * filters + first; });
 }

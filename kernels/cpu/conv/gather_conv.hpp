@@ -132,9 +132,6 @@ DTNN_INLINE void want_operands(const GatherConv<T>& c, const TileCells& cells,
 template <class T>
 void apply_epilogue(const GatherConv<T>& c, const TileCells& cells, std::int64_t column,
                     std::int64_t columns) {
-    if (columns == c.output_pixel() &&
-        cells.pixel[cells.count - 1] - cells.pixel[0] == cells.count - 1)
-        return rewrite(*c.epilogue, c.dst, cells.pixel[0] * columns, cells.count * columns);
     rewrite_rows(*c.epilogue, cells.count, columns, [&](std::int64_t r) {
         return c.dst + cells.pixel[r] * c.output_pixel() + column;
     });
