@@ -250,7 +250,7 @@ SourceType cifar100_source() {
                 const bool coarse = says(dataset.attributes, "level", plan::LabelLevel::coarse);
                 return open_cifar(dataset, coarse ? Cifar::Kind::coarse : Cifar::Kind::fine);
             },
-            .marks = {"train.bin"},
+            .marks = {"test.bin"},
             .in_archives = true};
 }
 
