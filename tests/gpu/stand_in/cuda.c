@@ -9,26 +9,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "answers.h"
+
 struct Extent {
     unsigned x, y, z;
 };
-
-/// Calls that have nothing to answer.
-#define SUCCEEDS(name) \
-    int name() {       \
-        return 0;      \
-    }
-/// Calls that make something that others are told of.
-#define MAKES(name)           \
-    int name(void** made) {   \
-        *made = malloc(1);    \
-        return *made == NULL; \
-    }
-#define FREES(name)        \
-    int name(void* made) { \
-        free(made);        \
-        return 0;          \
-    }
 
 // What nvcc puts around kernels.
 void** __cudaRegisterFatBinary() {
