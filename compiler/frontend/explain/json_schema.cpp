@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <set>
 
 #include "compiler/frontend/explain/json_schema_model.hpp"
@@ -184,6 +182,8 @@ void find_definitions(Json& schema, Json& definitions, std::set<std::string>& wa
     });
 }
 
+/// Definitions (1), a definition's keywords (2) and each of its properties (3) begin a line.
+constexpr std::size_t kDeepestLine = 3;
 constexpr std::size_t kColumns = 120;
 
 std::string on_one_line(const Json& value) {
@@ -197,49 +197,30 @@ std::string on_one_line(const Json& value) {
     return value.is_object() ? "{" + text + "}" : "[" + text + "]";
 }
 
-bool is_flat(const Json& value) {
-    return std::none_of(value.begin(), value.end(),
-                        [](const Json& part) { return part.is_structured(); });
-}
-
-// Writes a value behind `start` (its indentation and key): on one line where it fits, otherwise
-// its parts on lines of their own, of which flat ones share a line while they fit.
-void write_dense(std::string& text, const std::string& start, const Json& value, std::size_t depth,
+// Writes a value behind `start` (its indentation and key). Editors read schemas, people what has
+// changed in one: a property is a line.
+void write_lines(std::string& text, const std::string& start, const Json& value, std::size_t depth,
                  std::string_view end) {
     const std::string line = start + on_one_line(value);
-    if (!value.is_structured() || line.size() + end.size() <= kColumns) {
+    if (depth > kDeepestLine || !value.is_structured() || line.size() <= kColumns) {
         text += line;
         text += end;
         return;
     }
     const std::string indent(depth + 1, ' ');
     text += start + (value.is_object() ? "{\n" : "[\n");
-    std::string shared;  // the line that flat parts share
-    const auto close_shared = [&] {
-        if (!shared.empty()) text += indent + shared + "\n";
-        shared.clear();
-    };
     std::size_t left = value.size();
     for (const auto& [key, part] : value.items()) {
         const std::string name = value.is_object() ? Json(key).dump() + ": " : "";
-        const char* comma = --left > 0 ? "," : "";
-        const std::string whole = name + on_one_line(part) + comma;
-        if (is_flat(part) && indent.size() + whole.size() <= kColumns) {
-            if (indent.size() + shared.size() + 1 + whole.size() > kColumns) close_shared();
-            shared += (shared.empty() ? "" : " ") + whole;
-            continue;
-        }
-        close_shared();
-        write_dense(text, indent + name, part, depth + 1, std::string(comma) + "\n");
+        write_lines(text, indent + name, part, depth + 1, --left > 0 ? ",\n" : "\n");
     }
-    close_shared();
     text += std::string(depth, ' ') + (value.is_object() ? "}" : "]");
     text += end;
 }
 
 std::string text_of(const Json& schema) {
     std::string text;
-    write_dense(text, "", schema, 0, "\n");
+    write_lines(text, "", schema, 0, "\n");
     return text;
 }
 
