@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Compares the speed of training, or of inference, with PyTorch and ONNX Runtime, measured alternately in one run.
+"""Compares the speed of training, or of inference, with PyTorch, ONNX Runtime and OpenVINO, measured alternately in one run.
 
     tests/benchmarks/compare_pytorch.py [--models simplecnn,resnet50] [--threads 1] [--rounds 5] [--isa avx2] [--json FILE]
     tests/benchmarks/compare_pytorch.py --inference --batch 1 [--forms jit,onnxruntime] ...
 
 Each round runs dtnn-run bench and then PyTorch on the same model, batch and optimizer, in PyTorch's best form (torch_peer.py, and the
-allocator's settings below). With --inference the peer is the fastest of eager PyTorch, torch.jit.optimize_for_inference, torch.compile
-and ONNX Runtime (where the interpreter has onnxruntime, onnx and onnxscript): all are measured in the first round, the fastest of them
+allocator's settings below). With --inference the peer is the fastest of eager PyTorch, torch.jit.optimize_for_inference, torch.compile,
+ONNX Runtime and OpenVINO (where the interpreter has them, onnx and onnxscript): all are measured in the first round, the fastest of them
 in every round. Printed are the medians and, of the rounds' ratios, the median, which survives a machine whose speed
 drifts, with the least and the largest. Not a test: it has no verdict unless --at-least MODEL=RATIO is given.
 """
@@ -41,7 +41,8 @@ TUNABLES = ("glibc.malloc.hugetlb=1:glibc.malloc.mmap_max=0:glibc.malloc.trim_th
             "glibc.malloc.top_pad=67108864")
 
 
-FORMS = ("eager", "jit", "compile", "onnxruntime")
+# What each form of the peer's inference needs beside PyTorch.
+FORMS = {"eager": (), "jit": (), "compile": (), "onnxruntime": ("onnxruntime", "onnx", "onnxscript"), "openvino": ("openvino", "onnx", "onnxscript")}
 SECONDS = 1.5  # of inference in a round
 
 
@@ -145,9 +146,9 @@ def main():
     forms = ["training"]
     if options.inference:
         forms = options.forms.split(",") if options.forms else list(FORMS)
-        if "onnxruntime" in forms and not has(options.python, "onnxruntime", "onnx", "onnxscript"):
-            print("without ONNX Runtime: no onnxruntime, onnx and onnxscript")
-            forms.remove("onnxruntime")
+        for form in [form for form in forms if FORMS[form] and not has(options.python, *FORMS[form])]:
+            print(f"without {form}: {options.python} lacks one of {', '.join(FORMS[form])}")
+            forms.remove(form)
     status = 0
     figures = []
     print(f"{'model':<20} {'batch':>5} {'threads':>7} {'dtnn':>9} {'peer':>9} {'ratio':>6}   {'rounds':<12}  peer's form")

@@ -6,7 +6,7 @@ parameters. PyTorch's best form on CPUs: channels last, one set of gradient tens
 GLIBC_TUNABLES. The loss is cross entropy on logits, so that the last softmax is left out.
 
 --inference FORM runs the same network without its loss, on one batch that stays where it is: `eager`, `jit` (traced, frozen, by
-optimize_for_inference), `compile` (torch.compile, frozen) or `onnxruntime` (exported from the same network).
+optimize_for_inference), `compile` (torch.compile, frozen), `onnxruntime` or `openvino` (exported from the same network).
 """
 
 import argparse
@@ -125,8 +125,26 @@ def training_step(model, source, classes, compiled):
     return step
 
 
+def exported(model, source, folder):
+    """A file in ONNX's format of what the network exports to."""
+    path = os.path.join(folder, "model.onnx")
+    with contextlib.redirect_stdout(sys.stderr):  # standard output is for the figures
+        torch.onnx.export(model.to(memory_format=torch.contiguous_format), (source,), path, verbose=False)
+    return path
+
+
+def openvino_step(model, source, threads):
+    """A function that runs one batch by OpenVINO, which computes in float as the others do."""
+    import openvino
+    settings = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"}
+    with tempfile.TemporaryDirectory() as folder:
+        request = openvino.compile_model(exported(model, source, folder), "CPU", settings).create_infer_request()
+    values = [source.contiguous().numpy()]
+    return lambda: request.infer(values, share_inputs=True)
+
+
 def onnxruntime_step(model, source, threads):
-    """A function that runs one batch by ONNX Runtime, whose graph is what the network exports to."""
+    """A function that runs one batch by ONNX Runtime."""
     import onnxruntime
     settings = onnxruntime.SessionOptions()
     settings.intra_op_num_threads = threads
@@ -134,19 +152,19 @@ def onnxruntime_step(model, source, threads):
     settings.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
     settings.add_session_config_entry("session.set_denormal_as_zero", "1")
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "model.onnx")
-        with contextlib.redirect_stdout(sys.stderr):  # standard output is for the figures
-            torch.onnx.export(model, (source,), path, verbose=False)
-        session = onnxruntime.InferenceSession(path, settings, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(exported(model, source, folder), settings, providers=["CPUExecutionProvider"])
     values = {session.get_inputs()[0].name: source.contiguous().numpy()}
     return lambda: session.run(None, values)
+
+
+EXPORTED = {"onnxruntime": onnxruntime_step, "openvino": openvino_step}
 
 
 def inference_step(form, model, source, threads):
     """A function that runs one batch in this form."""
     model.eval()
-    if form == "onnxruntime":
-        return onnxruntime_step(model.to(memory_format=torch.contiguous_format), source, threads)
+    if form in EXPORTED:
+        return EXPORTED[form](model, source, threads)
     run = model
     if form == "compile":
         from torch._inductor import config
@@ -165,7 +183,7 @@ def main():
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--compile", action="store_true", help="train by torch.compile")
-    parser.add_argument("--inference", choices=["eager", "jit", "compile", "onnxruntime"], metavar="FORM")
+    parser.add_argument("--inference", choices=["eager", "jit", "compile", *EXPORTED], metavar="FORM")
     options = parser.parse_args()
 
     torch.set_num_threads(options.threads)
