@@ -1,6 +1,7 @@
 #include "runtime/exec/load.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -15,6 +16,7 @@
 #include "kernels/catalogue.hpp"
 #include "kernels/dispatch.hpp"
 #include "plan/audit/audit.hpp"
+#include "plan/devices.hpp"
 #include "plan/initializer.hpp"
 #include "plan/json/json.hpp"
 #include "plan/metrics.hpp"
@@ -43,7 +45,7 @@ void check_machine(const plan::Plan& plan, const std::string& name) {
             name,
             fmt::format("it is for the device `{}`, which this program does not know",
                         plan.target.device),
-            "compile it with --target cpu or --target cuda");
+            fmt::format("compile it with --target {}", fmt::join(plan::device_names(), " or ")));
     }
     if (plan.target.dtype != DType::f32 && plan.target.dtype != DType::f64) {
         throw refused_plan(name, fmt::format("its floating type is {}; f32 and f64 can be run",

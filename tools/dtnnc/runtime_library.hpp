@@ -47,7 +47,7 @@ struct CalibrateCommand {
     std::string name;                     ///< of the machine; empty: the host's
     double seconds = 30;                  ///< about as long it measures
     bool ranks = false;                   ///< reductions between the ranks it was started with
-    std::string target = "cpu";           ///< "cuda": a device of this machine, too
+    std::string target = "cpu";           ///< with memory of its own: measured, too
 };
 
 /// `dtnnc tune` for the CPU.

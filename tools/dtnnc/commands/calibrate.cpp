@@ -17,9 +17,8 @@ std::function<int()> declare_calibrate(OptionList& list) {
               {.shows_default = true, .value = "FILE"});
     list.text("--name", command->name, "The machine's name; default the host's", {.value = "NAME"});
     list.real("--seconds", command->seconds, "About as long kernels are measured", 1.0, 600.0);
-    list.text("--target", command->target,
-              "Also measures a device of this machine: cuda; default the cpu alone",
-              {.value = "DEVICE", .offers = plan::device_names()});
+    list.text("--target", command->target, "Also measures a device of this machine",
+              {.shows_default = true, .value = "DEVICE", .offers = plan::device_names()});
     list.flag("--ranks", command->ranks,
               "Also measures reductions between the ranks that mpiexec or srun started");
     return [command] {

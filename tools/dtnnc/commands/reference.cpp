@@ -12,6 +12,7 @@
 #include "compiler/frontend/explain/reference_pages.hpp"
 #include "compiler/passes/pass.hpp"
 #include "kernels/catalogue.hpp"
+#include "plan/devices.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/dtnnc/explain/storage_pass.hpp"
 #include "tools/dtnnc/options.hpp"
@@ -140,14 +141,19 @@ ReferencePage kernels_page() {
         "the one chosen, and why others were not; `dtnnc explain PLAN` shows it. `reference` is "
         "the plain form that all others are tested against; `--reference-kernels` chooses it "
         "everywhere. In brackets: the instruction set that one needs, and its types where they are "
-        "not f32 and f64.\n\n| operator | on a processor | on a CUDA device |\n|---|---|---|\n",
-        kGeneratedLine);
+        "not f32 and f64.\n\n| operator | {} |\n|---",
+        kGeneratedLine, fmt::join(plan::device_names(), " | "));
+    for (std::size_t i = 0; i < plan::devices().size(); ++i)
+        page.text += "|---";
+    page.text += "|\n";
     std::string_view last;
-    for (const kernels::KernelInfo& kernel : kernels::catalogue("cpu")) {
+    for (const kernels::KernelInfo& kernel : kernels::catalogue(plan::devices().front().name)) {
         if (kernel.op == last) continue;
         last = kernel.op;
-        page.text += fmt::format("| `{}` | {} | {} |\n", kernel.op, kernels_of("cpu", kernel.op),
-                                 kernels_of("cuda", kernel.op));
+        page.text += fmt::format("| `{}` |", kernel.op);
+        for (const plan::DeviceTraits& device : plan::devices())
+            page.text += fmt::format(" {} |", kernels_of(device.name, kernel.op));
+        page.text += "\n";
     }
     return page;
 }

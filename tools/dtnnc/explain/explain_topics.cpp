@@ -16,6 +16,7 @@
 #include "compiler/support/diagnostics.hpp"
 #include "compiler/support/other_words.hpp"
 #include "kernels/catalogue.hpp"
+#include "plan/devices.hpp"
 #include "tools/dtnnc/explain/storage_pass.hpp"
 
 namespace dtnn::tools {
@@ -66,11 +67,14 @@ Topic explain_operator(const OpDef& op) {
     text += fmt::format("writes: {}\n", fmt::join(op.outputs, ", "));
     if (!op.no_gradient_reason.empty())
         text += fmt::format("no gradient: {}\n", op.no_gradient_reason);
-    std::vector<std::string_view> kernels;
-    for (const kernels::KernelInfo& kernel : kernels::kernels_of(op.name))
-        kernels.push_back(kernel.name);
-    if (!kernels.empty())
-        text += fmt::format("kernels, in order of preference: {}\n", fmt::join(kernels, ", "));
+    for (const std::string& device : plan::device_names()) {
+        std::vector<std::string_view> kernels;
+        for (const kernels::KernelInfo& kernel : kernels::kernels_of(op.name, device))
+            kernels.push_back(kernel.name);
+        if (!kernels.empty())
+            text += fmt::format("kernels of {}, in order of preference: {}\n", device,
+                                fmt::join(kernels, ", "));
+    }
     return topic(op.name, op.layer ? "an operator for layers" : "an operator", text);
 }
 
