@@ -35,11 +35,14 @@ void __cudaRegisterFunction(void** binary, const void* function, const char* dev
     kernels[kernel_count].function = function;
     kernels[kernel_count++].name = name;
 }
-/// Who wants to know, by its mangled name, what would be run on a device.
+/// Who wants to know what would be run on a device: a kernel's mangled name, or a call of CUDA's.
 __attribute__((weak)) void told_of_launch(const char* kernel);
+static void tell(const char* what) {
+    if (told_of_launch != NULL) told_of_launch(what);
+}
 static int launch(const void* function) {
-    for (int i = 0; told_of_launch != NULL && i < kernel_count; ++i)
-        if (kernels[i].function == function) told_of_launch(kernels[i].name);
+    for (int i = 0; i < kernel_count; ++i)
+        if (kernels[i].function == function) tell(kernels[i].name);
     return 0;
 }
 void __cudaRegisterVar() {}
@@ -85,6 +88,14 @@ const char* cudaGetErrorString() {
     return "a stand-in's error";
 }
 SUCCEEDS(cudaSetDevice)
+int cudaGetDevice(int* device) {
+    *device = 0;
+    return 0;
+}
+int cudaDeviceGetAttribute(int* value, int name) {
+    *value = name;
+    return 0;
+}
 SUCCEEDS(cudaGetLastError)
 SUCCEEDS(cudaFree)
 FREES(cudaFreeHost)
@@ -101,9 +112,13 @@ SUCCEEDS(cudaStreamSynchronize)
 SUCCEEDS(cudaMemcpy)
 SUCCEEDS(cudaMemcpyAsync)
 SUCCEEDS(cudaMemsetAsync)
-SUCCEEDS(cudaStreamBeginCapture)
+int cudaStreamBeginCapture() {
+    tell("cudaStreamBeginCapture");
+    return 0;
+}
 int cudaStreamEndCapture(void* stream, void** graph) {
     (void)stream;
+    tell("cudaStreamEndCapture");
     *graph = NULL;
     return 0;
 }
@@ -143,6 +158,7 @@ int cublasLtMatmul(void* handle, void* product, const void* alpha, const void* a
                    void* of_d, const void* algorithm, void* workspace, size_t bytes) {
     (void)handle, (void)product, (void)alpha, (void)a, (void)of_a, (void)b, (void)of_b, (void)beta;
     (void)c, (void)of_c, (void)d, (void)of_d, (void)algorithm;
+    tell("cublasLtMatmul");
     return bytes > 0 && (uintptr_t)workspace % 256 != 0 ? kInvalid : 0;
 }
 const char* cublasLtGetStatusString() {
