@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernels/problem.hpp"
 
@@ -40,6 +41,8 @@ struct KernelInfo {
     /// Why a kernel behind it is expected to be faster at a problem that it can do, or nothing when
     /// none is. Null: none ever is.
     std::optional<std::string> (*slower)(const Problem&) = nullptr;
+    /// One launch of it does all members of a problem (base/tensor/members.hpp).
+    bool joins = false;
 };
 
 /// All kernels of a device in the catalogue's order: by operator, specialised first, on the CPU
@@ -68,6 +71,8 @@ bool reads_terms(const KernelInfo& kernel, const Problem& problem);
 std::int64_t wanted_block(const KernelInfo& kernel, const Problem& problem);
 std::string types_of(const KernelInfo& kernel);  ///< "f32, f64"
 std::int64_t workspace_bytes(const KernelInfo& kernel, const Problem& problem);
+/// The problems of the members; the problem itself where it has none. It has no mistake.
+std::vector<Problem> members_of(const Problem& problem);
 
 /// The revision of the kernels: a digest of their sources, of BLIS and of the compiler. Times that
 /// were measured with one revision say nothing certain of another.

@@ -21,6 +21,7 @@ std::span<const DeviceTraits> devices() {
          .how = "the cpu computes in the dtype, or rounds the factors of products to bf16",
          .filters_like_images = false,
          .expression_epilogues = true,
+         .joins_launches = false,
          .compressed_exchanges = true,
          .tunes_kernels = true},
         {.name = "cuda",
@@ -33,6 +34,7 @@ std::span<const DeviceTraits> devices() {
          .how = "devices round values",
          .filters_like_images = true,
          .expression_epilogues = false,
+         .joins_launches = true,
          .compressed_exchanges = false,
          .tunes_kernels = false},
     };

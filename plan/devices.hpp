@@ -30,6 +30,9 @@ struct DeviceTraits {
     bool filters_like_images = false;
     /// Convolutions and normalisations take any expression behind them, not relu alone.
     bool expression_epilogues = false;
+    /// A launch costs as much as a small kernel, so that one does several nodes of those operators
+    /// that can be joined (base/tensor/members.hpp).
+    bool joins_launches = false;
     /// Gradients may travel compressed.
     bool compressed_exchanges = false;
     /// Kernels are chosen by times of `dtnnc tune`; else it chooses engines of libraries in a plan.

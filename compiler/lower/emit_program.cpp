@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/tensor/members.hpp"
 #include "compiler/lower/executed_layers.hpp"
 #include "compiler/lower/plan_memory.hpp"
 #include "compiler/ops/op.hpp"
@@ -201,9 +202,11 @@ class ProgramEmitter {
     std::string step_name(const Node& node) {
         std::string name;
         // An update is named after what it updates, so that its name does not depend on how many
-        // come before it; an end of an exchange after the exchange.
+        // come before it; an end of an exchange after the exchange. One of several is "all".
         if (op(node.op).exchange)
             name.append(std::get<std::string>(node.attributes.at("collective"))).append(1, '.');
+        else if (member_count(node.attributes) > 1)
+            name.append("all.");
         else if (const ValueId state = state_of_[node.outputs.front().index()]; state.valid())
             name.append(value_name(state)).append(1, '.');
         else if (const int group = updated_group(node); group >= 0)

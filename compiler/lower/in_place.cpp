@@ -97,15 +97,15 @@ class Assignment {
         std::vector<int> taken;
         for (std::size_t o = 0; o < node.outputs.size(); ++o)
             if (ValueId state = state_of_[node.outputs[o].index()]; state.valid()) {
-                overwrite_state(n, o, state, def);
+                overwrite_state(n, o, state);
                 taken.push_back(storage_of(state));
             }
         for (std::size_t o = 0; o < node.outputs.size(); ++o) {
             ValueId result = node.outputs[o];
             if (state_of_[result.index()].valid()) continue;
-            int storage = updated_part(n, o, def);
+            int storage = updated_part(n, o);
             if (storage == kNever && in_place_ && !exchanged_[result.index()])
-                storage = dying_operand(n, o, def, taken);
+                storage = dying_operand(n, o, taken);
             if (storage == kNever) {
                 create(result, false);
             } else {
@@ -180,11 +180,11 @@ class Assignment {
 
     /// Where the update of the own part of parameters writes: over it. Nobody reads the parameters
     /// afterwards; that is the schedule's promise.
-    int updated_part(int n, std::size_t output, const OpDef& def) const {
+    int updated_part(int n, std::size_t output) const {
         const Node& node = graph_.nodes[std::size_t(n)];
         if (node.phase != Phase::update) return kNever;
-        for (const auto& [o, i] : def.in_place) {
-            if (o != int(output) || i >= int(node.inputs.size())) continue;
+        for (const auto& [o, i] : in_place_of(node)) {
+            if (o != int(output)) continue;
             const int storage = storage_of(node.inputs[std::size_t(i)]);
             if (is_part_of_parameters(storage)) return storage;
         }
@@ -205,15 +205,16 @@ class Assignment {
         }
     }
 
-    void overwrite_state(int n, std::size_t output, ValueId state, const OpDef& def) {
+    void overwrite_state(int n, std::size_t output, ValueId state) {
         const Node& node = graph_.nodes[std::size_t(n)];
         const std::string& name = graph_.value(state).name;
         DTNN_CHECK(last_reader_[state.index()] <= n, "`{}` is read after {} has overwritten it",
                    name, node.op);
+        const std::vector<std::pair<int, int>> pairs = in_place_of(node);
         for (std::size_t i = 0; i < node.inputs.size(); ++i) {
             if (storage_of(node.inputs[i]) != storage_of(state)) continue;
-            bool allowed = std::find(def.in_place.begin(), def.in_place.end(),
-                                     std::pair(int(output), int(i))) != def.in_place.end();
+            bool allowed = std::find(pairs.begin(), pairs.end(), std::pair(int(output), int(i))) !=
+                           pairs.end();
             DTNN_CHECK(allowed, "{} cannot write its result {} over `{}`, its operand {}", node.op,
                        output, name, i);
         }
@@ -221,12 +222,11 @@ class Assignment {
     }
 
     // The storage of an operand that the result may take over, or kNever.
-    int dying_operand(int n, std::size_t output, const OpDef& def,
-                      const std::vector<int>& taken) const {
+    int dying_operand(int n, std::size_t output, const std::vector<int>& taken) const {
         const Node& node = graph_.nodes[std::size_t(n)];
         const Type& type = graph_.type(node.outputs[output]);
-        for (const auto& [o, i] : def.in_place) {
-            if (o != int(output) || i >= int(node.inputs.size())) continue;
+        for (const auto& [o, i] : in_place_of(node)) {
+            if (o != int(output)) continue;
             ValueId operand = node.inputs[std::size_t(i)];
             int storage = storage_of(operand);
             auto s = std::size_t(storage);

@@ -109,6 +109,7 @@ class OpBuilder {
         def_.in_place.emplace_back(output, input);
         return *this;
     }
+    OpBuilder& joins() { return set(def_.joins, true); }
     /// OpDef::Move has what it says.
     OpBuilder& moves(int output, int input) {
         def_.moves.push_back({output, input});

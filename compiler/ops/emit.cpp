@@ -6,6 +6,7 @@
 
 #include "base/expression/expression.hpp"
 #include "base/tensor/epilogue.hpp"
+#include "base/tensor/members.hpp"
 #include "base/tensor/signature.hpp"
 #include "compiler/ir/printer.hpp"
 #include "compiler/ops/define.hpp"
@@ -108,8 +109,33 @@ void expect_operands(ShapeContext& c) {
 
 }  // namespace
 
+namespace {
+
+/// Each member on its own; attributes are those of all.
+std::optional<ShapeError> infer_members(const OpDef& def, const std::vector<Type>& inputs,
+                                        Attributes& attributes, std::vector<Type>& results) {
+    const std::int64_t count = member_count(attributes);
+    if (!def.joins || count < 2 || inputs.size() % std::size_t(count) != 0)
+        return ShapeError{
+            fmt::format("{} has no {} members of {} operands", def.name, count, inputs.size()), "",
+            ""};
+    const AttributeValue members = count;
+    attributes.erase(kMembers);
+    for (std::size_t m = 0; m < std::size_t(count); ++m) {
+        std::vector<Type> own;
+        if (auto error = infer(def, of_member(inputs, m, std::size_t(count)), attributes, own))
+            return error;
+        results.insert(results.end(), own.begin(), own.end());
+    }
+    attributes[kMembers] = members;
+    return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<ShapeError> infer(const OpDef& def, const std::vector<Type>& inputs,
                                 Attributes& attributes, std::vector<Type>& results) {
+    if (attributes.contains(kMembers)) return infer_members(def, inputs, attributes, results);
     if (inputs.empty()) return ShapeError{fmt::format("{} needs an operand", def.name), "", ""};
     if (auto error = too_large(inputs)) return error;
     ShapeContext context(def, inputs, attributes);
@@ -130,8 +156,29 @@ ValueList emit(Graph& graph, Node node, const std::string& name) {
 }
 
 Cost cost_of(const Graph& graph, const Node& node) {
-    return op(node.op).cost(types_of(graph, node.inputs), types_of(graph, node.outputs),
-                            node.attributes);
+    const std::vector<Type> inputs = types_of(graph, node.inputs);
+    const std::vector<Type> outputs = types_of(graph, node.outputs);
+    const auto members = std::size_t(member_count(node.attributes));
+    Cost cost;
+    for (std::size_t m = 0; m < members; ++m) {
+        const Cost own = op(node.op).cost(of_member(inputs, m, members),
+                                          of_member(outputs, m, members), node.attributes);
+        cost.flops += own.flops;
+        cost.bytes += own.bytes;
+    }
+    return cost;
+}
+
+std::vector<std::pair<int, int>> in_place_of(const Node& node) {
+    const auto members = int(member_count(node.attributes));
+    const int outputs = int(node.outputs.size()) / members;
+    const int inputs = int(node.inputs.size()) / members;
+    std::vector<std::pair<int, int>> pairs;
+    for (int m = 0; m < members; ++m)
+        for (const auto& [output, input] : op(node.op).in_place)
+            if (output < outputs && input < inputs)
+                pairs.emplace_back(m * outputs + output, m * inputs + input);
+    return pairs;
 }
 
 Attributes complete_attributes(const Node& node) {

@@ -200,8 +200,11 @@ struct OpDef {
     std::function<Cost(const std::vector<Type>& inputs, const std::vector<Type>& outputs,
                        const Attributes&)>
         cost;
-    /// Pairs (output, input): the kernel may write that output over that input.
+    /// Pairs (output, input): the kernel may write that output over that input. Of a node with
+    /// members `in_place_of` says all of them.
     std::vector<std::pair<int, int>> in_place;
+    /// One launch of a device may do several nodes of it (base/tensor/members.hpp).
+    bool joins = false;
     /// Output `output` is the next value of the moving statistic `input`. No other output depends
     /// on that one.
     struct Move {
@@ -256,6 +259,9 @@ struct OpDef {
     /// is then that of the defaults.
     std::function<std::string(const Node&)> expression_rule;
 };
+
+/// Pairs (output, input) of the node: the kernel may write that output over that input.
+std::vector<std::pair<int, int>> in_place_of(const Node& node);
 
 const OpDef* find_op(std::string_view name);
 const OpDef& op(std::string_view name);  ///< an unknown name is our bug

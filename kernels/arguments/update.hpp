@@ -109,7 +109,6 @@ struct AdamUpdateArguments : UpdateArguments<T> {
       *new_second_moment = this->o.result("second_moment"),
       *new_largest_moment = this->o.result("largest_moment");
     T* new_momentum_product = this->o.result("momentum_product");
-    std::byte* workspace = this->o.scratch();
 };
 
 /// The numbers of one step of adam or nadam, alike for all elements:

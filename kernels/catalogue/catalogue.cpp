@@ -1,5 +1,6 @@
 #include "kernels/catalogue.hpp"
 
+#include "base/tensor/members.hpp"
 #include "kernels/catalogue/predicates.hpp"
 
 namespace dtnn::kernels {
@@ -40,24 +41,31 @@ constexpr KernelInfo kCatalogue[] = {
 };
 
 constexpr KernelInfo kCudaCatalogue[] = {
-#define DEVICE_KERNEL(op, name, dtypes, library, refuses, workspace) \
-    {#op,                                                            \
-     #name,                                                          \
-     "cuda",                                                         \
-     dtypes.f32,                                                     \
-     dtypes.f64,                                                     \
-     dtypes.reduced,                                                 \
-     library,                                                        \
-     Isa::baseline,                                                  \
-     &predicates::refuses,                                           \
-     &predicates::workspace,                                         \
-     dtypes.transforms},
+#define DEVICE_KERNEL(op, name, dtypes, library, refuses, workspace, joins) \
+    {#op,                                                                   \
+     #name,                                                                 \
+     "cuda",                                                                \
+     dtypes.f32,                                                            \
+     dtypes.f64,                                                            \
+     dtypes.reduced,                                                        \
+     library,                                                               \
+     Isa::baseline,                                                         \
+     &predicates::refuses,                                                  \
+     &predicates::workspace,                                                \
+     dtypes.transforms,                                                     \
+     dtypes.blis,                                                           \
+     dtypes.rounds,                                                         \
+     nullptr,                                                               \
+     joins},
 #define KERNEL(op, name, Arguments, dtypes, refuses, workspace) \
-    DEVICE_KERNEL(op, name, dtypes, false, refuses, workspace)
+    DEVICE_KERNEL(op, name, dtypes, false, refuses, workspace, false)
+#define JOINED(op, name, Arguments, dtypes) \
+    DEVICE_KERNEL(op, name, dtypes, false, nothing, none, true)
 #define LIBRARY(op, name, Arguments, dtypes, refuses, workspace) \
-    DEVICE_KERNEL(op, name, dtypes, true, refuses, workspace)
+    DEVICE_KERNEL(op, name, dtypes, true, refuses, workspace, false)
 #include "kernels/cuda/catalogue.def"
 #undef KERNEL
+#undef JOINED
 #undef LIBRARY
 #undef DEVICE_KERNEL
 };
@@ -112,6 +120,8 @@ std::optional<std::string> refusal(const KernelInfo& kernel, const Problem& prob
     if (problem.op != kernel.op) {
         return "it computes " + std::string(kernel.op) + ", not " + problem.op;
     }
+    if (!kernel.joins && member_count(problem.attributes) > 1)
+        return "it does one member at a time";
     if (!takes(kernel, problem.dtype))
         return "it has no version for " + std::string(name_of(problem.dtype));
     if (problem.isa < kernel.needs) {
@@ -155,6 +165,19 @@ std::string types_of(const KernelInfo& kernel) {
 
 std::int64_t workspace_bytes(const KernelInfo& kernel, const Problem& problem) {
     return kernel.workspace == nullptr ? 0 : kernel.workspace(problem);
+}
+
+std::vector<Problem> members_of(const Problem& problem) {
+    const auto count = std::size_t(member_count(problem.attributes));
+    std::vector<Problem> members;
+    members.reserve(count);
+    for (std::size_t m = 0; m < count; ++m) {
+        Problem& member = members.emplace_back(problem);
+        member.attributes.erase(kMembers);
+        member.sources = of_member(problem.sources, m, count);
+        member.destinations = of_member(problem.destinations, m, count);
+    }
+    return members;
 }
 
 }  // namespace dtnn::kernels

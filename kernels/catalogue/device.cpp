@@ -104,7 +104,8 @@ std::int64_t device_sums(const Problem& problem) {
 
 /// Two doubles for each chunk of the first source, behind a few numbers of one step.
 std::int64_t device_sums_of_update(const Problem& problem) {
-    return 2 * device_sums(problem) + device_numbers(problem);
+    constexpr std::int64_t kNumbers = 64;
+    return 2 * device_sums(problem) + kNumbers;
 }
 
 /// A sum for every channel of every sample and chunk of its pixels.
@@ -117,11 +118,6 @@ std::int64_t device_planes(const Problem& problem) {
 std::int64_t device_lines(const Problem& problem) {
     const AxisView view = views_of(axis_of(problem), problem.sources[0])[0];
     return cuda::column_sums_of(1, view.outer, view.extent, view.inner) * 8;
-}
-
-/// A few numbers of one step.
-std::int64_t device_numbers(const Problem&) {
-    return 64;
 }
 
 /// Two doubles of every channel, and two sums of the chunks of its pixels.

@@ -2,6 +2,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/tensor/members.hpp"
 #include "kernels/arguments/elementwise.hpp"
 #include "kernels/catalogue.hpp"
 #include "kernels/catalogue/operand_rule.hpp"
@@ -64,6 +65,16 @@ constexpr std::pair<std::string_view, void (*)(operands::Rule&)> kRules[] = {
 }  // namespace
 
 std::optional<std::string> operand_mistake(const Problem& problem) {
+    if (problem.attributes.contains(kMembers)) {
+        const std::int64_t count = member_count(problem.attributes);
+        const std::size_t sources = problem.sources.size(), results = problem.destinations.size();
+        if (count < 2 || std::size_t(count) > sources || sources % std::size_t(count) != 0 ||
+            results % std::size_t(count) != 0)
+            return "its operands are not those of `members` of it";
+        for (const Problem& member : members_of(problem))
+            if (auto mistake = operand_mistake(member)) return mistake;
+        return std::nullopt;
+    }
     for (const auto& [op, check] : kRules) {
         if (op != problem.op) continue;
         try {

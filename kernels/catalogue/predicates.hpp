@@ -36,9 +36,11 @@ Refused unless_epilogue_is_shallow(const Problem& problem);
 #define KERNEL(op, name, Arguments, dtypes, refuses, workspace) \
     Refused refuses(const Problem& problem);                    \
     std::int64_t workspace(const Problem& problem);
+#define JOINED(op, name, Arguments, dtypes)
 #define LIBRARY KERNEL
 #include "kernels/cuda/catalogue.def"
 #undef KERNEL
+#undef JOINED
 #undef LIBRARY
 
 }  // namespace dtnn::kernels::predicates

@@ -1,7 +1,9 @@
 #include <utility>
+#include <vector>
 
 #include "kernels/cuda/dispatch.hpp"
 #include "kernels/cuda/kernel.hpp"
+#include "kernels/cuda/members.hpp"
 
 #define DTNN_ARGUMENTS_HEADERS
 #include "kernels/catalogue.def"
@@ -11,9 +13,12 @@ namespace dtnn::kernels::cuda {
 
 #define KERNEL(op, name, Arguments, dtypes, refuses, workspace) \
     DTNN_DECLARE_CUDA_KERNEL(op##_##name, Arguments)
+#define JOINED(op, name, Arguments, dtypes) \
+    DTNN_DECLARE_CUDA_KERNEL(op##_##name, Members<Arguments>::template Of)
 #define LIBRARY KERNEL
 #include "kernels/cuda/catalogue.def"
 #undef KERNEL
+#undef JOINED
 #undef LIBRARY
 
 namespace {
@@ -34,12 +39,27 @@ class BoundFunction final : public BoundDeviceKernel {
     Kept kept_;
 };
 
+/// The operands of each member; of kernels that do not join them there is one.
+using MemberOperands = std::span<const Operands>;
+
+template <class Arguments>
+struct ArgumentsOf {
+    static Arguments make(MemberOperands members) { return Arguments(members[0]); }
+};
+template <class Arguments>
+struct ArgumentsOf<std::vector<Arguments>> {
+    static std::vector<Arguments> make(MemberOperands members) {
+        return std::vector<Arguments>(members.begin(), members.end());
+    }
+};
+
 template <class Arguments, Function<Arguments> function>
-std::unique_ptr<BoundDeviceKernel> bind_function(const Operands& operands) {
-    return std::make_unique<BoundFunction<Arguments>>(Arguments(operands), function);
+std::unique_ptr<BoundDeviceKernel> bind_function(MemberOperands members) {
+    return std::make_unique<BoundFunction<Arguments>>(ArgumentsOf<Arguments>::make(members),
+                                                      function);
 }
 
-using Binder = std::unique_ptr<BoundDeviceKernel> (*)(const Operands&);
+using Binder = std::unique_ptr<BoundDeviceKernel> (*)(MemberOperands);
 struct Entry {
     Binder f32, f64, bf16, fp16;
 
@@ -79,9 +99,12 @@ struct Entry {
 constexpr Entry kEntries[] = {
 #define KERNEL(op, name, Arguments, dtypes, refuses, workspace) \
     DTNN_ENTRY_##dtypes(op##_##name, Arguments),
+#define JOINED(op, name, Arguments, dtypes) \
+    DTNN_ENTRY_##dtypes(op##_##name, Members<Arguments>::template Of),
 #define LIBRARY KERNEL
 #include "kernels/cuda/catalogue.def"
 #undef KERNEL
+#undef JOINED
 #undef LIBRARY
 };
 
@@ -100,8 +123,15 @@ std::unique_ptr<BoundDeviceKernel> bind(const KernelInfo& kernel, const Problem&
     if (&kernel < all.data() || &kernel >= all.data() + all.size()) return nullptr;
     const Entry& entry = kEntries[&kernel - all.data()];
     const Binder binder = entry.of(problem.dtype);
-    return binder == nullptr ? nullptr
-                             : binder(Operands(problem, sources, destinations, workspace));
+    if (binder == nullptr) return nullptr;
+    const std::vector<Problem> problems = members_of(problem);
+    const std::size_t from = sources.size() / problems.size();
+    const std::size_t to = destinations.size() / problems.size();
+    std::vector<Operands> members;
+    for (std::size_t m = 0; m < problems.size(); ++m)
+        members.emplace_back(problems[m], sources.subspan(m * from, from),
+                             destinations.subspan(m * to, to), workspace);
+    return binder(members);
 }
 
 }  // namespace dtnn::kernels::cuda

@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "kernels/arguments/gradient.hpp"
-#include "kernels/cuda/kernel.hpp"
+#include "kernels/cuda/members.hpp"
 #include "kernels/cuda/reduce.hpp"
 
 namespace dtnn::kernels::cuda {
@@ -59,17 +59,19 @@ DTNN_CUDA_KERNEL(adapt_loss_scale_each, AdaptLossScaleArguments) {
     });
 }
 
-DTNN_CUDA_KERNEL(accumulate_gradient_each, GradientSumArguments) {
-    launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) {
-        a.new_sum[i] = T(double(a.sum[i]) + double(a.diff[i]));
-    });
+DTNN_CUDA_KERNEL_OF_MEMBERS(accumulate_gradient_each, GradientSumArguments) {
+    each_of(on_device(a, launch), launch,
+            [=] DTNN_DEVICE(const GradientSumArguments<T>& m, std::int64_t i) {
+                m.new_sum[i] = T(double(m.sum[i]) + double(m.diff[i]));
+            });
 }
 
-DTNN_CUDA_KERNEL(take_gradient_sum_each, GradientSumArguments) {
-    launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) {
-        a.total[i] = T(double(a.sum[i]) + double(a.diff[i]));
-        a.new_sum[i] = T(0);
-    });
+DTNN_CUDA_KERNEL_OF_MEMBERS(take_gradient_sum_each, GradientSumArguments) {
+    each_of(on_device(a, launch), launch,
+            [=] DTNN_DEVICE(const GradientSumArguments<T>& m, std::int64_t i) {
+                m.total[i] = T(double(m.sum[i]) + double(m.diff[i]));
+                m.new_sum[i] = T(0);
+            });
 }
 
 DTNN_CUDA_KERNEL(weigh_gradient_each, WeighGradientArguments) {
@@ -78,10 +80,12 @@ DTNN_CUDA_KERNEL(weigh_gradient_each, WeighGradientArguments) {
     });
 }
 
-DTNN_CUDA_KERNEL(moving_average_each, MovingAverageArguments) {
-    launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) {
-        a.new_average[i] = T(a.decay * double(a.average[i]) + (1 - a.decay) * double(a.weights[i]));
-    });
+DTNN_CUDA_KERNEL_OF_MEMBERS(moving_average_each, MovingAverageArguments) {
+    each_of(on_device(a, launch), launch,
+            [=] DTNN_DEVICE(const MovingAverageArguments<T>& m, std::int64_t i) {
+                m.new_average[i] =
+                    T(m.decay * double(m.average[i]) + (1 - m.decay) * double(m.weights[i]));
+            });
 }
 
 }  // namespace dtnn::kernels::cuda

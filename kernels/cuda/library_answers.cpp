@@ -18,6 +18,7 @@ constexpr int kEnginesPlayed = 3;
 }  // namespace cuda
 
 #define KERNEL(op, name, Arguments, dtypes, refuses, workspace)
+#define JOINED(op, name, Arguments, dtypes)
 #define LIBRARY(op, name, Arguments, dtypes, refuses, workspace)         \
     namespace reference {                                                \
     DTNN_DECLARE_KERNEL(op##_reference, Arguments, ThreadTeam)           \
@@ -35,6 +36,7 @@ constexpr int kEnginesPlayed = 3;
     }
 #include "kernels/cuda/catalogue.def"
 #undef KERNEL
+#undef JOINED
 #undef LIBRARY
 
 }  // namespace dtnn::kernels

@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/tensor/members.hpp"
 #include "plan/audit/shards.hpp"
 #include "plan/rules/parallel.hpp"
 
@@ -252,10 +253,22 @@ class ProgramWalk {
                 find(findings_, "{}: step {} `{}` writes `{}` and `{}` to the same bytes",
                      program_.name, number, step.name, tensor(step.destinations[other]).name,
                      tensor(id).name);
-        for (int source : step.sources)
-            if (overlap(id, source) && !same_bytes(id, source))
+        // Members are done at the same time: what one writes, no other may read.
+        const auto members = std::size_t(std::max(member_count(step.attributes), std::int64_t{1}));
+        const auto member_of = [&](std::size_t place, const std::vector<int>& operands) {
+            return place / std::max(operands.size() / members, std::size_t{1});
+        };
+        for (std::size_t s = 0; s < step.sources.size(); ++s) {
+            const int source = step.sources[s];
+            if (!overlap(id, source)) continue;
+            if (!same_bytes(id, source))
                 find(findings_, "{}: step {} `{}` writes `{}` over a part of its source `{}`",
                      program_.name, number, step.name, tensor(id).name, tensor(source).name);
+            else if (member_of(which, step.destinations) != member_of(s, step.sources))
+                find(findings_,
+                     "{}: step {} `{}` writes `{}` over `{}`, which another member reads",
+                     program_.name, number, step.name, tensor(id).name, tensor(source).name);
+        }
     }
 
     void check_step(const Step& step, int number) {

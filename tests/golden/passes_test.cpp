@@ -5,6 +5,7 @@
 ///     program=accumulate is train with gradients that a later batch's update takes;
 ///     parallel=overlapped or blocking is data parallelism, with bucket_bytes=N; sharded=N is an
 ///     optimizer that N ranks share; compute=bf16 and its like are the training's;
+///     device=cuda is what the plan is for;
 ///     group=PATTERN,NAME=VALUE,... adds a parameter group; labels=multiple, values or soft;
 ///     loss.NAME=VALUE[,VALUE...] is a field of the loss; metrics=TYPE,TYPE... or none)
 ///     graph text
@@ -166,6 +167,8 @@ PassContext context_of(const std::string& settings) {
             context.training.average_decay = std::stod(value);
         else if (key == "compute")
             REQUIRE(dtnn::plan::parse_name(value, context.compute));
+        else if (key == "device")
+            context.device = value;
         else if (key == "loss_scale")
             context.training.loss_scale = std::stod(value);
         else if (key == "loss")

@@ -301,6 +301,7 @@ class HostApi final : public Api {
             } catch (const kernels::cuda::NoSuchEngine&) {
                 throw no_such_engine();
             }
+            api_.report_.kernel_launches += std::int64_t(launches.size());
             api_.put(stream, {name_, accesses_, [this, launches](HostOrder order) {
                                   ++api_.report_.kernels;
                                   for (const Work& launch : launches)

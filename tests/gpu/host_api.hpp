@@ -33,9 +33,10 @@ struct HostReport {
     std::vector<std::string> findings;  ///< races, broken rules, and at the end what was kept
     std::vector<std::string> calls;     ///< all, by name
     std::int64_t waits = 0;
-    std::int64_t kernels = 0;    ///< that were done
-    std::int64_t launches = 0;   ///< of graphs
-    std::int64_t exchanges = 0;  ///< that were put on a stream, or captured
+    std::int64_t kernels = 0;          ///< that were done
+    std::int64_t launches = 0;         ///< of graphs
+    std::int64_t kernel_launches = 0;  ///< that kernels put on a stream, or captured
+    std::int64_t exchanges = 0;        ///< that were put on a stream, or captured
     int ids = 0;
 };
 

@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "compiler/ops/op.hpp"
+#include "kernels/catalogue.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/sample_source.hpp"
 #include "runtime/device/cuda/cuda_device.hpp"
@@ -55,7 +57,7 @@ constexpr double kFirstStepsBound = 1e-4;
 constexpr double kAmplified = 10;
 
 plan::Plan compiled(const Subject& subject, const std::string& device, const std::string& dtype,
-                    int ranks) {
+                    int ranks, const std::vector<std::string>& disabled_passes = {}) {
     // The last step is that of a tail.
     std::vector<std::string> settings = {
         "training.dtype=" + dtype,
@@ -67,7 +69,7 @@ plan::Plan compiled(const Subject& subject, const std::string& device, const std
         fmt::format("dataset.train_samples={}", subject.batch * subject.steps() - 1),
         "dataset.test_samples=3"};
     settings.insert(settings.end(), subject.settings.begin(), subject.settings.end());
-    return gpu_plans::compiled(subject.name, settings, device, ranks);
+    return gpu_plans::compiled(subject.name, settings, device, ranks, disabled_passes);
 }
 
 /// Means so far, as far as this rank has samples.
@@ -77,6 +79,7 @@ class Losses final : public runtime::TrainingObserver {
         all.push_back(progress.train.running_value(0));
     }
     std::vector<double> all;
+    std::int64_t launches = 0;  ///< of kernels, in the first run of each program and its capture
 };
 
 /// Trains one rank, and at the end tests samples of all ranks.
@@ -94,6 +97,7 @@ void train_rank(const plan::Plan& plan, runtime::Communicator& ranks,
         losses.all.push_back(
             session.evaluate(runtime::Split::test, session.sampler().test()).loss());
     }
+    losses.launches = report.kernel_launches;
     if (host) return;
     CHECK(report.findings == std::vector<std::string>{});
     // All steps but the first of each program are one launch, exchanges and all.
@@ -246,6 +250,57 @@ TEST_CASE("gradients that a scale of the loss makes infinite are left out") {
         subject.settings.back() = "training.loss_scale=0";
         const std::vector<double> found = losses(compiled(subject, "cuda", "f32", 1), 1, 4);
         CHECK(found[3] < found[0]);
+    }
+}
+
+TEST_CASE("what one launch does to many parameters are the bits of a launch for each") {
+    const auto alone = runtime::make_self();
+    for (const std::string optimizer :
+         {"{sgd: {momentum: 0.9, weight_decay: 0.001}}", "{adam: {amsgrad: true}}", "{nadam: {}}",
+          "{adagrad: {}}", "{rmsprop: {centered: true}}"}) {
+        for (const int accumulation : {1, 2}) {
+            CAPTURE(optimizer);
+            CAPTURE(accumulation);
+            const Subject subject{"residual_small",
+                                  {"training.compute=bf16", "training.optimizer=" + optimizer,
+                                   fmt::format("training.accumulation={}", accumulation),
+                                   "training.average={decay: 0.9}"},
+                                  2,
+                                  false,
+                                  4};
+            const plan::Plan joined = compiled(subject, "cuda", "f32", 1);
+            const plan::Plan apart = compiled(subject, "cuda", "f32", 1, {"join_launches"});
+            CHECK(joined.programs[0].steps.size() < apart.programs[0].steps.size());
+            Losses of_joined, of_apart;
+            train_rank(joined, *alone, nullptr, subject.steps(), of_joined);
+            train_rank(apart, *alone, nullptr, subject.steps(), of_apart);
+            CHECK(of_joined.all == of_apart.all);
+            CHECK(of_joined.launches < of_apart.launches);
+        }
+    }
+}
+
+TEST_CASE("a step of resnet50 is at most 450 launches, its updates and roundings few") {
+    const plan::Plan plan = gpu_plans::compiled(
+        "resnet50", {"training.compute=bf16", "training.batch_size=32"}, "cuda");
+    const plan::Program& train = plan.programs[0];
+    const auto count = [&](const std::string& op) {
+        return std::count_if(train.steps.begin(), train.steps.end(),
+                             [&](const plan::Step& step) { return step.op == op; });
+    };
+    CHECK(train.steps.size() <= 450);
+    // 98 MiB of weights, 32 MiB at most at a time.
+    CHECK(count("sgd_update") <= 5);
+    // And one of the images, one of what ends the network.
+    CHECK(count("cast_narrow") <= 7);
+}
+
+TEST_CASE("operators are joined that have a kernel which joins") {
+    for (const compiler::OpDef* op : compiler::all_ops()) {
+        const auto kernels = kernels::kernels_of(op->name, "cuda");
+        CAPTURE(op->name);
+        CHECK(op->joins == std::any_of(kernels.begin(), kernels.end(),
+                                       [](const auto& kernel) { return kernel.joins; }));
     }
 }
 

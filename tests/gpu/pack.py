@@ -79,7 +79,7 @@ def pack(folder, mnist):
                  ["training.batch_size=64", "training.epochs=40", "dataset.train_samples=6400", "dataset.test_samples=64",
                   "training.checkpoint={every_epochs: 1}"])
     with open(os.path.join(ROOT, "kernels", "cuda", "catalogue.def"), encoding="utf-8") as file:
-        operators = sorted(set(re.findall(r"^(?:KERNEL|LIBRARY)\((\w+),", file.read(), re.MULTILINE)))
+        operators = sorted(set(re.findall(r"^(?:KERNEL|JOINED|LIBRARY)\((\w+),", file.read(), re.MULTILINE)))
     with open(os.path.join(folder, "operators.txt"), "w", encoding="utf-8") as file:
         file.write("\n".join(operators))
     if mnist:

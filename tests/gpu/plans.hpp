@@ -8,9 +8,10 @@
 
 namespace dtnn::gpu_plans {
 
-/// The job of this name with these settings, compiled for the device and so many ranks, through the
-/// file's text. Its audit finds nothing.
+/// The job of this name with these settings, compiled for the device and so many ranks, without
+/// these passes, through the file's text. Its audit finds nothing.
 plan::Plan compiled(const std::string& job, const std::vector<std::string>& settings,
-                    const std::string& device, int ranks = 1);
+                    const std::string& device, int ranks = 1,
+                    const std::vector<std::string>& disabled_passes = {});
 
 }  // namespace dtnn::gpu_plans

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "base/tensor/members.hpp"
 #include "kernels/cuda/dispatch.hpp"
 #include "kernels/reduced.hpp"
 #include "kernels/thread_team.hpp"
@@ -32,10 +33,13 @@ const std::vector<Case>& cases_of(const std::string& op) {
 /// `of_first`.
 Problem with_types(Problem problem, DType dtype, DType short_ones, DType of_first) {
     problem.dtype = dtype;
+    const std::size_t each =
+        problem.destinations.size() / std::size_t(member_count(problem.attributes));
     for (auto* tensors : {&problem.sources, &problem.destinations}) {
         for (TensorType& tensor : *tensors) {
             if (tensor.dtype != DType::f32) continue;
-            const bool first = &tensor == problem.destinations.data();
+            const bool first = tensors == &problem.destinations &&
+                               std::size_t(&tensor - tensors->data()) % each == 0;
             tensor.dtype = first ? of_first : tensor.dims.size() < 2 ? short_ones : dtype;
         }
     }
@@ -343,9 +347,13 @@ void run_reference(const Problem& problem, std::vector<Buffer>& sources,
     REQUIRE_MESSAGE(kernel != nullptr, problem.op << " has no reference kernel");
     const auto from = source_pointers(sources);
     const auto to = destination_pointers(destinations);
-    const auto bound = kernels::bind(*kernel, plain, from, to, {});
-    REQUIRE(bound != nullptr);
-    bound->run(team_of(1));
+    const std::vector<Problem> members = members_of(plain);
+    for (std::size_t m = 0; m < members.size(); ++m) {
+        const auto bound = kernels::bind(*kernel, members[m], of_member(from, m, members.size()),
+                                         of_member(to, m, members.size()), {});
+        REQUIRE(bound != nullptr);
+        bound->run(team_of(1));
+    }
 }
 
 Registration::Registration(std::string op, std::vector<Case> (*grid)()) {
@@ -427,6 +435,51 @@ const std::vector<StoredCase>& stored_cases_of(const std::string& op) {
     return found->second;
 }
 
+/// The buffers of a case, to be filled as members' cases fill them.
+void prepare_members(const std::vector<const Case*>& members, std::vector<Buffer>& buffers) {
+    const std::size_t each = buffers.size() / members.size();
+    std::vector<Buffer> prepared;
+    for (std::size_t m = 0; m < members.size(); ++m) {
+        std::vector<Buffer> own;
+        for (std::size_t i = 0; i < each; ++i)
+            own.push_back(std::move(buffers[m * each + i]));
+        if (members[m]->prepare) members[m]->prepare(own);
+        for (Buffer& buffer : own)
+            prepared.push_back(std::move(buffer));
+    }
+    buffers.swap(prepared);
+}
+
+/// Cases of the same attributes, as members of one.
+const std::vector<Case>& joined_cases_of(const std::string& op) {
+    static std::map<std::string, std::vector<Case>> all;
+    const auto [found, fresh] = all.try_emplace(op);
+    if (!fresh) return found->second;
+    std::map<Attributes::Map, std::vector<const Case*>> alike;
+    for (const Case& item : cases_of(op))
+        alike[item.problem.attributes.map()].push_back(&item);
+    for (const auto& [attributes, members] : alike) {
+        if (members.size() < 2) continue;
+        Case joined = *members[0];
+        joined.prepare = [members = members](std::vector<Buffer>& buffers) {
+            prepare_members(members, buffers);
+        };
+        for (std::size_t m = 1; m < members.size(); ++m) {
+            const Problem& more = members[m]->problem;
+            for (const auto& [result, source] : members[m]->in_place)
+                joined.in_place.emplace_back(int(m * more.destinations.size()) + result,
+                                             int(m * more.sources.size()) + source);
+            Problem& problem = joined.problem;
+            problem.sources.insert(problem.sources.end(), more.sources.begin(), more.sources.end());
+            problem.destinations.insert(problem.destinations.end(), more.destinations.begin(),
+                                        more.destinations.end());
+        }
+        joined.problem.attributes[kMembers] = std::int64_t(members.size());
+        found->second.push_back(std::move(joined));
+    }
+    return found->second;
+}
+
 void check_device_kernels(Player player) {
     for (const KernelInfo& kernel : catalogue("cuda")) {
         if (!is_wanted(kernel)) continue;
@@ -445,6 +498,11 @@ void check_device_kernels(Player player) {
                 if (!itself && refusal(kernel, in_precision(as_on_cpu->problem, dtype)))
                     done += check_case(kernel, item, dtype, Isa::baseline, player) ? 1 : 0;
             CHECK_MESSAGE(done > 0, "it refuses every case of the grid");
+            if (!kernel.joins) continue;
+            int joined = 0;
+            for (const Case& item : joined_cases_of(std::string(kernel.op)))
+                joined += check_case(kernel, item, dtype, Isa::baseline, player) ? 1 : 0;
+            CHECK_MESSAGE(joined > 0, "it joins no cases of the grid");
         }
     }
 }

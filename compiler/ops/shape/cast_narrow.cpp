@@ -20,6 +20,7 @@ OpDef define_cast_narrow() {
             }
             c.result(result);
         })
+        .joins()
         .no_gradient("placed by reduce_precision, which runs after differentiation")
         .flops([](const auto&, const auto&, const Attributes&) { return std::int64_t{0}; });
 }

@@ -12,6 +12,7 @@ OpDef define_accumulate_gradient() {
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {
             return in[0].elements();
         })
+        .joins()
         .in_place(0, 0);
 }
 

@@ -11,6 +11,7 @@ OpDef define_adagrad_update() {
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
             return (7 + common_update_flops(a)) * in[0].elements();
         })
+        .joins()
         .in_place(0, 0)
         .in_place(1, 4);
 }

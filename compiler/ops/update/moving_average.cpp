@@ -12,6 +12,7 @@ OpDef define_moving_average() {
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {
             return 3 * in[0].elements();
         })
+        .joins()
         .in_place(0, 0);
 }
 

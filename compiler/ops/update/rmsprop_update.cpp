@@ -14,6 +14,7 @@ OpDef define_rmsprop_update() {
                     common_update_flops(a)) *
                    in[0].elements();
         })
+        .joins()
         .in_place(0, 0)
         .in_place(1, 3)
         .in_place(2, 4)

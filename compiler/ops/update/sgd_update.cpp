@@ -15,6 +15,7 @@ OpDef define_sgd_update() {
                     common_update_flops(a)) *
                    in[0].elements();
         })
+        .joins()
         .in_place(0, 0)
         .in_place(1, 3);
 }

@@ -214,10 +214,7 @@ class Recomputer {
         // own there.
         for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
             const Node& node = graph_.nodes[n];
-            for (const auto& [output, input] : op(node.op).in_place) {
-                if (std::size_t(output) >= node.outputs.size() ||
-                    std::size_t(input) >= node.inputs.size())
-                    continue;
+            for (const auto& [output, input] : in_place_of(node)) {
                 const ValueId from = storage_[node.inputs[std::size_t(input)].index()];
                 const ValueId to = node.outputs[std::size_t(output)];
                 if (graph_.value(from).kind != ValueKind::result ||

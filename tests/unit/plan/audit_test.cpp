@@ -83,6 +83,14 @@ TEST_CASE("planted faults of tensors and steps are found") {
     expect([](Plan& p) { p.programs[0].steps[1].destinations = {8, 9}; }, "to the same bytes");
     expect([](Plan& p) { p.programs[0].steps[2].name = "dense_1.dense"; }, "name of its own");
     expect([](Plan& p) { p.programs[0].steps[2].kernel = ""; }, "no kernel");
+    // Weights and velocity as members: each may overwrite its own source.
+    expect(
+        [](Plan& p) {
+            Step& update = p.programs[0].steps[3];
+            update.attributes["members"] = std::int64_t{2};
+            std::swap(update.destinations[0], update.destinations[1]);
+        },
+        "which another member reads");
     expect([](Plan& p) { p.programs[0].tensors[7].name = "logits"; }, "two tensors");
     expect([](Plan& p) { p.programs[0].steps[3].workspace = 10; }, "not its own");
     expect([](Plan& p) { p.programs[0].outputs[0].tensor = 6; }, "lives only to step 1");
