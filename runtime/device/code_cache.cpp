@@ -11,14 +11,13 @@
 #include <utility>
 
 #include "base/files.hpp"
-#include "kernels/codegen/machine_code.hpp"
 #include "runtime/base/checksum.hpp"
 
 namespace dtnn::runtime {
 namespace {
 
 constexpr const char* kFirstLine = "dtnn code 1\n";
-constexpr std::size_t kMostEntryBytes = kernels::MachineCode::kMostBytes + (std::size_t{1} << 16);
+constexpr std::size_t kMostHeadBytes = std::size_t{1} << 16;
 
 /// Whether nobody but this user can have written it.
 bool is_private(int file, mode_t kind) {
@@ -69,7 +68,8 @@ bool has_room(int folder) {
 
 }  // namespace
 
-CodeCache::CodeCache(std::string folder) : folder_(std::move(folder)) {}
+CodeCache::CodeCache(std::string folder, std::size_t most_bytes)
+    : folder_(std::move(folder)), most_bytes_(most_bytes) {}
 
 std::optional<std::string> CodeCache::find(const std::string& key) const {
     const Descriptor folder(open_private_folder(folder_, false));
@@ -78,7 +78,7 @@ std::optional<std::string> CodeCache::find(const std::string& key) const {
     const Descriptor file(openat(folder.number(), name_of(key).c_str(),
                                  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (file.number() < 0 || !is_private(file.number(), S_IFREG)) return std::nullopt;
-    std::string text(kMostEntryBytes, '\0');
+    std::string text(most_bytes_ + kMostHeadBytes, '\0');
     std::size_t length = 0;
     while (length < text.size()) {
         const ssize_t bytes = read(file.number(), text.data() + length, text.size() - length);
@@ -96,7 +96,7 @@ std::optional<std::string> CodeCache::find(const std::string& key) const {
 }
 
 void CodeCache::put(const std::string& key, std::string_view code) const {
-    if (code.size() > kernels::MachineCode::kMostBytes) return;
+    if (code.size() > most_bytes_) return;
     const Descriptor folder(open_private_folder(folder_, true));
     if (folder.number() < 0 || !has_room(folder.number())) return;
     FileAside file(folder.number(), name_of(key), 0600);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 
+#include "kernels/cuda/plan_store.hpp"
 #include "runtime/base/plugin.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/device/cuda/api.hpp"
@@ -41,7 +42,8 @@ struct Opened {
                 return;
             }
             runtime::check_plugin(plugin, kVersionEntry, kLibraryVersion);
-            api.reset(runtime::plugin_function<Api*(int)>(plugin, kOpenEntry)(0));
+            api.reset(runtime::plugin_function<Api*(int, cuda::PlanStore*)>(plugin, kOpenEntry)(
+                0, nullptr));
             room = api->allocate(kRoom);
             pinned = api->allocate_pinned(kPinned);
             stream = api->make_stream();

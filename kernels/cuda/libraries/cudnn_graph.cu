@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <cstdlib>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "kernels/cuda/libraries/cudnn_graph.hpp"
@@ -27,16 +29,53 @@ bool is_allowed(cudnnBackendNumericalNote_t note, const CudnnNumbers& numbers) {
     }
 }
 
-bool is_allowed(const CudnnDescriptor& config, const CudnnNumbers& numbers) {
+/// What an engine says about itself: the notes of this attribute.
+template <class Note>
+std::vector<Note> notes_of(const CudnnDescriptor& config, cudnnBackendAttributeName_t name,
+                           cudnnBackendAttributeType_t type, std::size_t most) {
     CudnnDescriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     cudnnBackendDescriptor_t into = engine.get();
     config.get(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &into);
-    std::array<cudnnBackendNumericalNote_t, CUDNN_NUMERICAL_NOTE_TYPE_COUNT> notes{};
-    const auto most = std::int64_t(notes.size());
-    const std::int64_t count =
-        engine.get(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, most, notes.data());
-    return std::all_of(notes.begin(), notes.begin() + std::min(count, most),
+    std::vector<Note> notes(most);
+    const std::int64_t count = engine.get(name, type, std::int64_t(most), notes.data());
+    notes.resize(std::min(most, std::size_t(count)));
+    return notes;
+}
+
+bool is_allowed(const CudnnDescriptor& config, const CudnnNumbers& numbers) {
+    const auto notes = notes_of<cudnnBackendNumericalNote_t>(
+        config, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
+        CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
+    return std::all_of(notes.begin(), notes.end(),
                        [&](cudnnBackendNumericalNote_t note) { return is_allowed(note, numbers); });
+}
+
+/// Whether the engine is compiled when it is asked for.
+bool is_compiled(const CudnnDescriptor& config) {
+    const auto notes = notes_of<cudnnBackendBehaviorNote_t>(config, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE,
+                                                            CUDNN_TYPE_BEHAVIOR_NOTE,
+                                                            CUDNN_BEHAVIOR_NOTE_TYPE_COUNT);
+    return std::find(notes.begin(), notes.end(), CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION) !=
+           notes.end();
+}
+
+std::int64_t workspace_of(const CudnnDescriptor& plan) {
+    std::int64_t bytes = 0;
+    plan.get(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &bytes);
+    return bytes;
+}
+
+/// Counts up with every change of which engine is chosen for a graph, or of what is kept of it.
+constexpr int kChoice = 1;
+
+/// The key of what is kept of a graph.
+std::string key_of(const std::vector<std::int64_t>& words) {
+    static const std::string beginning =
+        "choice " + std::to_string(kChoice) + " " + library_and_device() + " graph";
+    std::string key = beginning;
+    for (const std::int64_t word : words)
+        key += " " + std::to_string(word);
+    return key;
 }
 
 /// N,H,W,C
@@ -281,9 +320,7 @@ bool CudnnGraph::Planned::take(CudnnDescriptor proposal, const CudnnNumbers& num
     made.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, cudnn_handle())
         .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, proposal)
         .finalize();
-    std::int64_t bytes = 0;
-    made.get(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &bytes);
-    if (bytes > std::int64_t(room)) return false;
+    if (workspace_of(made) > std::int64_t(room)) return false;
     if (engines < skip) {
         ++engines;
         return false;
@@ -316,13 +353,52 @@ void CudnnGraph::Planned::choose(const CudnnNumbers& numbers, std::size_t room, 
     });
 }
 
+std::string CudnnGraph::Planned::kept() const {
+    std::string json;
+    succeeds([&] {
+        if (!is_compiled(*config)) return false;
+        constexpr auto kName = CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION;
+        json.resize(std::size_t(plan->get(kName, CUDNN_TYPE_CHAR, 0, nullptr)));
+        json.resize(
+            std::size_t(plan->get(kName, CUDNN_TYPE_CHAR, std::int64_t(json.size()), json.data())));
+        return true;
+    });
+    return json.empty() ? json : std::to_string(engines) + "\n" + json;
+}
+
+bool CudnnGraph::Planned::load(const std::string& kept, std::size_t room) {
+    const std::size_t first = kept.find('\n') + 1;
+    try {
+        CudnnDescriptor made(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+        made.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, cudnn_handle())
+            .set(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
+                 std::int64_t(kept.size() - first), kept.data() + first)
+            .finalize();
+        if (workspace_of(made) > std::int64_t(room)) return false;
+        engines = std::atoi(kept.c_str());
+        plan.emplace(std::move(made));
+        return true;
+    } catch (const LibraryFailed&) {
+        // Where it is more than this plan, planning says so.
+        return false;
+    }
+}
+
 bool CudnnGraph::plan(Workspace scratch, int& skip) {
     // Never destroyed: when a process ends, the driver may be gone before its static objects.
     static auto& kept = *new std::map<std::vector<std::int64_t>, std::shared_ptr<const Planned>>;
     words_.insert(words_.end(), {std::int64_t(scratch.size()), skip});
-    std::shared_ptr<const Planned>& planned = kept[std::move(words_)];
+    std::shared_ptr<const Planned>& planned = kept[words_];
     if (!planned) {
-        made_->choose(numbers_, scratch.size(), skip);
+        PlanStore* const store = plan_store();
+        const std::string key = store == nullptr ? "" : key_of(words_);
+        const auto known = store == nullptr ? std::nullopt : store->find(key);
+        if (!known || !made_->load(*known, scratch.size())) {
+            made_->choose(numbers_, scratch.size(), skip);
+            const bool keeps = store != nullptr && made_->plan;
+            if (const std::string more = keeps ? made_->kept() : ""; !more.empty())
+                store->put(key, more);
+        }
         planned = std::move(made_);
         // A failure on the way is not the next launch's.
         cudaGetLastError();

@@ -15,7 +15,7 @@
 ///
 /// What cuDNN has planned is kept in the process: the graphs of steps that are alike, and ask for
 /// as much memory, share one plan, because planning one can take seconds (engines that are compiled
-/// when they are asked for).
+/// when they are asked for). Plans of such engines are kept for further processes (plan_store.hpp).
 
 #include <array>
 #include <cstdint>
@@ -144,6 +144,10 @@ class CudnnGraph {
         bool take_first(cudnnBackendHeurMode_t mode, const CudnnNumbers& numbers, std::size_t room,
                         int skip);
         void choose(const CudnnNumbers& numbers, std::size_t room, int skip);
+        /// What is kept of a plan whose engine was compiled; of others empty.
+        std::string kept() const;
+        /// Whether it became the plan.
+        bool load(const std::string& kept, std::size_t room);
     };
 
     CudnnNumbers numbers_;

@@ -37,4 +37,34 @@ cublasLtHandle_t cublas_handle() {
     return handle;
 }
 
+namespace {
+
+PlanStore* store = nullptr;
+
+}  // namespace
+
+void keep_plans_in(PlanStore* where) {
+    store = where;
+}
+
+PlanStore* plan_store() {
+    return store;
+}
+
+std::string library_and_device() {
+    int device = 0;
+    cudaGetDevice(&device);
+    std::string text = "cudnn " + std::to_string(cudnnGetVersion()) + " cudart " +
+                       std::to_string(cudnnGetCudartVersion()) + " device";
+    for (const cudaDeviceAttr one :
+         {cudaDevAttrComputeCapabilityMajor, cudaDevAttrComputeCapabilityMinor,
+          cudaDevAttrMultiProcessorCount, cudaDevAttrMaxSharedMemoryPerMultiprocessor,
+          cudaDevAttrL2CacheSize, cudaDevAttrGlobalMemoryBusWidth}) {
+        int value = 0;
+        cudaDeviceGetAttribute(&value, one, device);
+        text += " " + std::to_string(value);
+    }
+    return text;
+}
+
 }  // namespace dtnn::kernels::cuda

@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "kernels/cuda/plan_store.hpp"
+
 namespace dtnn::kernels::cuda {
 
 /// A call of one of NVIDIA's libraries that has failed, beside LaunchFailed (launch.hpp).
@@ -25,5 +27,12 @@ void check(cublasStatus_t status, const char* call);
 /// time may run kernels.
 cudnnHandle_t cudnn_handle();
 cublasLtHandle_t cublas_handle();
+
+/// Where plans of cuDNN that it has compiled are kept from now on, for as long as the process
+/// lives; null, as at first: nowhere.
+void keep_plans_in(PlanStore* store);
+PlanStore* plan_store();
+/// What such plans depend on beside what was asked: versions, the device. A line of text.
+std::string library_and_device();
 
 }  // namespace dtnn::kernels::cuda

@@ -224,7 +224,7 @@ extern "C" int dtnn_cuda_version() {
 }
 
 /// The entry `dtnn_cuda_open` of library.hpp.
-extern "C" Api* dtnn_cuda_open(int local_rank) {
+extern "C" Api* dtnn_cuda_open(int local_rank, kernels::cuda::PlanStore* store) {
     int count = 0;
     DTNN_CALL(cudaGetDeviceCount, &count);
     if (count == 0)
@@ -234,6 +234,7 @@ extern "C" Api* dtnn_cuda_open(int local_rank) {
     if (count > 1 && local_rank >= count)
         throw ApiFailure{"cudaSetDevice", int(cudaErrorInvalidDevice),
                          "more ranks on this machine than devices", false};
+    kernels::cuda::keep_plans_in(store);
     return new CudaApi(count == 1 ? 0 : local_rank);
 }
 
