@@ -61,4 +61,62 @@ ProtobufMessage& ProtobufMessage::reals(int field, std::span<const double> value
     return *this;
 }
 
+void ProtobufReader::fail(const std::string& fact) const {
+    throw ProtobufError(start_ + at_, fact);
+}
+
+std::uint64_t ProtobufReader::take_varint() {
+    std::uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+        if (at_ == bytes_.size()) fail("the file ends, or its part does, within a number");
+        const auto byte = std::uint8_t(bytes_[at_++]);
+        value |= std::uint64_t(byte & 0x7F) << shift;
+        if (byte < 0x80) return value;
+    }
+    fail("a number has more than 10 bytes");
+}
+
+std::uint64_t ProtobufReader::take_fixed(int bytes) {
+    if (bytes_.size() - at_ < std::size_t(bytes))
+        fail("the file ends, or its part does, within a number");
+    std::uint64_t value = 0;
+    for (int i = 0; i < bytes; ++i)
+        value |= std::uint64_t(std::uint8_t(bytes_[at_++])) << (8 * i);
+    return value;
+}
+
+bool ProtobufReader::next() {
+    if (at_end()) return false;
+    field_ = start_ + at_;
+    const std::uint64_t key = take_varint();
+    if (key >> 32 || key >> 3 == 0) fail("the key of a field is none");
+    number_ = std::uint32_t(key >> 3);
+    content_ = {};
+    switch (key & 7) {
+        case kVarint:
+            bits_ = take_varint();
+            break;
+        case kFixed64:
+            bits_ = take_fixed(8);
+            break;
+        case kFixed32:
+            bits_ = take_fixed(4);
+            break;
+        case kLengthDelimited: {
+            const std::uint64_t length = take_varint();
+            if (length > bytes_.size() - at_)
+                fail("field " + std::to_string(number_) + " says that it has " +
+                     std::to_string(length) + " bytes, but " + std::to_string(bytes_.size() - at_) +
+                     " are left");
+            content_ = bytes_.substr(at_, length);
+            at_ += length;
+            break;
+        }
+        default:
+            fail("a field is of wire type " + std::to_string(key & 7) + ", which is not used");
+    }
+    wire_ = Wire(key & 7);
+    return true;
+}
+
 }  // namespace dtnn

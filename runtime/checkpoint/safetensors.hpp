@@ -12,16 +12,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/tensor/stored_tensor.hpp"
 #include "plan/plan.hpp"
 
 namespace dtnn::runtime {
-
-struct StoredTensor {
-    std::string name;
-    DType dtype = DType::f32;
-    Dims dims;
-    std::span<const std::byte> bytes;
-};
 
 struct Safetensors {
     std::vector<StoredTensor> tensors;  ///< in the order of their bytes; views into `content`

@@ -4,11 +4,14 @@
 /// alone.
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "base/tensor/stored_tensor.hpp"
 #include "compiler/frontend/specs.hpp"
 #include "plan/diff/diff.hpp"
 #include "tools/dtnnc/options.hpp"
@@ -67,6 +70,11 @@ struct TuneEnginesCommand {
     int repeats = 20;    ///< runs of an engine
 };
 
+/// Gets a plan's weights by their names, in logical form, and the metadata of their file; returns
+/// the exit code.
+using UseWeights = std::function<int(const std::vector<StoredTensor>& tensors,
+                                     const std::map<std::string, std::string>& metadata)>;
+
 /// The interface of libdtnn_runtime.so. Commands print, and return the exit code.
 class RuntimeLibrary {
   public:
@@ -89,6 +97,12 @@ class RuntimeLibrary {
     virtual int calibrate(const CalibrateCommand& command) const = 0;
     virtual int tune_kernels(const TuneKernelsCommand& command) const = 0;
     virtual int tune_engines(const TuneEnginesCommand& command) const = 0;
+    /// Reads a file of weights as `dtnn-run predict` does, and lets `use` have them.
+    virtual int with_weights(const plan::Plan& plan, const std::string& path,
+                             const UseWeights& use) const = 0;
+    /// Writes a file, .safetensors or .npz by its name; the exit code.
+    virtual int write_weights(const std::string& path, const std::vector<StoredTensor>& tensors,
+                              const std::map<std::string, std::string>& metadata) const = 0;
 };
 
 /// The library is not beside the program, or of another build: exit code 1.
@@ -110,6 +124,6 @@ const RuntimeLibrary& runtime_library();
 constexpr const char* kRuntimeVersionEntry = "dtnn_runtime_version";
 constexpr const char* kRuntimeOpenEntry = "dtnn_runtime_open";
 /// The version of this interface and of all types in it.
-constexpr int kRuntimeVersion = 1;
+constexpr int kRuntimeVersion = 2;
 
 }  // namespace dtnn::tools

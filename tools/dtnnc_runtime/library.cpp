@@ -10,6 +10,7 @@
 #include "tools/dtnnc_runtime/data.hpp"
 #include "tools/dtnnc_runtime/find_data.hpp"
 #include "tools/dtnnc_runtime/same_samples.hpp"
+#include "tools/dtnnc_runtime/weights.hpp"
 
 namespace dtnn::tools {
 namespace {
@@ -56,6 +57,17 @@ class Commands final : public RuntimeLibrary {
     }
     int tune_engines(const TuneEnginesCommand& command) const override {
         return exit_code_of([&] { return tools::tune_engines(command); });
+    }
+    int with_weights(const plan::Plan& plan, const std::string& path,
+                     const UseWeights& use) const override {
+        return exit_code_of([&] { return tools::with_weights(plan, path, use); });
+    }
+    int write_weights(const std::string& path, const std::vector<StoredTensor>& tensors,
+                      const std::map<std::string, std::string>& metadata) const override {
+        return exit_code_of([&] {
+            tools::write_weights(path, tensors, metadata);
+            return int(ExitCode::done);
+        });
     }
 };
 

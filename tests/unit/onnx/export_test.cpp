@@ -1,0 +1,97 @@
+#include "compiler/onnx/out/export.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "base/expression/expression.hpp"
+#include "compiler/frontend/explain/operator_example.hpp"
+#include "compiler/frontend/specs.hpp"
+#include "compiler/ops/op.hpp"
+
+namespace export_test {
+
+using namespace dtnn;
+using namespace dtnn::compiler;
+
+/// The model's graph, exported with weights of 0.
+std::string exported(const std::string& model, onnx::ExportRequest request = {},
+                     bool outside = false) {
+    LoadOptions load;
+    load.texts["model.yaml"] = model;
+    Diagnostics diagnostics;
+    const JobSpec job = load_job("model.yaml", load, diagnostics);
+    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
+    const Graph graph = build_graph(job, 1, diagnostics);
+    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
+    std::deque<std::vector<std::byte>> memory;
+    std::deque<StoredTensor> tensors;
+    std::map<std::string, const StoredTensor*> weights;
+    for (const Parameter& parameter : graph.parameters) {
+        auto& bytes = memory.emplace_back(std::size_t(4 * element_count(parameter.dims)));
+        weights[parameter.name] =
+            &tensors.emplace_back(StoredTensor{parameter.name, DType::f32, parameter.dims, bytes});
+    }
+    onnx::ExportedModel made = onnx::export_graph(graph, weights, request);
+    if (outside) {
+        std::string data;
+        onnx::move_outside(made.model, "w.data", [&](std::string_view part) { data += part; });
+        for (const onnx::TensorProto& tensor : made.model.graph->initializer) {
+            if (tensor.data_location != onnx::kExternal) continue;
+            CHECK(tensor.external_data[0].value == "w.data");
+            CHECK(std::stoull(tensor.external_data[1].value) % 4096 == 0);
+            CHECK(std::stoull(tensor.external_data[1].value) +
+                      std::stoull(tensor.external_data[2].value) <=
+                  data.size());
+        }
+        CHECK(!data.empty());
+    }
+    return onnx::write_model(made.model);
+}
+
+/// That every node reads what stands before it, and no value is made twice.
+void check_sound(const std::string& bytes) {
+    const onnx::ModelProto model = onnx::read_model(bytes);
+    std::set<std::string> made;
+    for (const onnx::ValueInfoProto& input : model.graph->input)
+        CHECK(made.insert(input.name).second);
+    for (const onnx::TensorProto& tensor : model.graph->initializer)
+        CHECK(made.insert(tensor.name).second);
+    for (const onnx::NodeProto& node : model.graph->node) {
+        for (const std::string& input : node.input)
+            CHECK_MESSAGE((input.empty() || made.contains(input)), input);
+        for (const std::string& output : node.output)
+            CHECK_MESSAGE(made.insert(output).second, output);
+    }
+    CHECK(made.contains(model.graph->output.at(0).name));
+}
+
+TEST_CASE("every layer has a way into ONNX") {
+    for (const OpDef* op : all_ops()) {
+        if (!op->layer) continue;
+        CAPTURE(op->name);
+        CHECK(onnx::has_rule(op->name));
+        for (const int opset : {onnx::kLeastOpset, onnx::kMostOpset})
+            check_sound(exported(example_model(*op), {.opset = opset}));
+    }
+}
+
+TEST_CASE("every term of expressions has a way into ONNX") {
+    for (const TermInfo& term : term_infos()) {
+        std::vector<Expression> operands(std::size_t(term.operands), Expression::input_at(0));
+        const std::string text = to_infix(Expression::of(term.term, std::move(operands)));
+        CAPTURE(text);
+        check_sound(
+            exported(fmt::format("kind: model\nname: m\ninput: {{shape: [2, 3, 3]}}\n"
+                                 "layers:\n  - elementwise: {{expression: \"{}\"}}\n",
+                                 text)));
+    }
+}
+
+TEST_CASE("large weights go to a file beside the model") {
+    check_sound(
+        exported("kind: model\nname: m\ninput: {shape: [64]}\n"
+                 "layers:\n  - dense: {units: 64}\n  - dense: {units: 64}\n",
+                 {}, true));
+}
+
+}  // namespace export_test
