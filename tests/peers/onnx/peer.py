@@ -48,8 +48,10 @@ def first_weights(parameters, rng):
         if role == "weights":
             fan = max(parameter["initializer"]["fan_in"], 1)
             value = rng.standard_normal(dims) * (2 / fan) ** 0.5
-        elif role in ("gamma", "running_variance"):
+        elif role == "running_variance":
             value = rng.uniform(0.5, 1.5, dims)
+        elif role == "gamma":  # branches add to what they join, as trained ones do, rather than drown it
+            value = rng.uniform(0.1, 0.5, dims)
         elif role in ("bias", "beta", "running_mean"):
             value = 0.2 * rng.standard_normal(dims)
         else:  # of formulas
@@ -128,17 +130,27 @@ class Network:
         numpy.savez(self.weights, **self.values)
 
     def calibrate(self):
-        """Moving statistics around those of the activations: otherwise numbers grow or vanish on their way through a
-        hundred layers."""
-        if not any(p["role"] == "running_mean" for p in self.parameters):
-            return
-        model = onnx.load(self.export())
-        results = with_statistics(model)
-        found = session(model).run([name + "?" for name in results], self.sample)
-        for name, value in zip(results, found):
-            size = self.rng.uniform(0.7, 1.4, value.size) if "variance" in name else 1
-            self.values[name] = (value.reshape(-1) * size).astype("f4") + (1e-3 if "variance" in name else 0)
-        self.save()
+        """Moving statistics around those of the activations, and last weights that make numbers of a few: otherwise
+        they grow or vanish on their way through a hundred layers, and nothing of them is left behind a softmax."""
+        if any(p["role"] == "running_mean" for p in self.parameters):
+            model = onnx.load(self.export())
+            results = with_statistics(model)
+            found = session(model).run([name + "?" for name in results], self.sample)
+            for at in range(0, len(results), 2):
+                square = (found[at].astype("f8") ** 2 + found[at + 1]).reshape(-1)
+                size = numpy.sqrt(square) + 1e-3
+                # Of the size of the numbers, not of their spread over a few samples, which may be next to nothing.
+                self.values[results[at]] = (0.3 * size * self.rng.standard_normal(size.shape)).astype("f4")
+                self.values[results[at + 1]] = (size ** 2 * self.rng.uniform(0.5, 1.5, size.shape)).astype("f4")
+            self.save()
+        weights = [p["name"] for p in self.parameters if p["role"] == "weights"]
+        if weights:
+            model = onnx.load(self.export())
+            result = next(node.output[0] for node in model.graph.node if weights[-1] in node.input)
+            model.graph.output.append(helper.make_empty_tensor_value_info(result))
+            spread = session(model).run([result], self.sample)[0].std()
+            self.values[weights[-1]] *= numpy.float32(2 / max(spread, 1e-6))
+            self.save()
 
     def export(self, name="net.onnx", *options):
         dtnn("dtnnc", "export", self.plan, "--weights", self.weights, "-o", self.path(name), *options)
