@@ -31,8 +31,8 @@ constexpr std::string_view kWatches =
 constexpr std::string_view kPredicts =
     "`dtnn-run predict PLAN --weights FILE --input FILES -o answers.csv`";
 constexpr std::string_view kOtherFormats =
-    "`dtnnc export PLAN --weights FILE -o net.onnx` writes a network as ONNX; `dtnn-run weights "
-    "export RUN -o weights.npz`, or .safetensors, takes weights alone elsewhere";
+    "`dtnnc export` writes a network as ONNX, `dtnnc import` reads one; `dtnn-run weights export "
+    "RUN -o weights.npz`, or .safetensors, takes weights alone elsewhere";
 constexpr std::string_view kSlurm = "`dtnnc slurm PLAN -o job.sh` writes the batch script";
 
 struct Other {

@@ -1,0 +1,343 @@
+/// Activations, sums, products, and other formulas.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "base/text.hpp"
+#include "compiler/ir/axes.hpp"
+#include "compiler/onnx/in/importer.hpp"
+
+namespace dtnn::compiler::onnx {
+namespace {
+
+using Fields = std::function<Attributes(const NodeReader&)>;
+using Text = std::function<std::string(const NodeReader&)>;
+
+struct SameRule {
+    const char* op;
+    const char* field;
+    const char* attribute;
+    double value;
+};
+
+const std::map<std::string, SameRule, std::less<>>& same() {
+    static const std::map<std::string, SameRule, std::less<>> all{
+#define DTNN_ONNX_SAME(op, onnx, field, attribute, value) {onnx, {#op, field, attribute, value}},
+#include "compiler/onnx/same.def"
+#undef DTNN_ONNX_SAME
+    };
+    return all;
+}
+
+/// Formulas over x, by the node's attributes.
+const std::map<std::string, Text, std::less<>>& formulas() {
+    const auto fixed = [](const char* text) { return [text](const NodeReader&) { return text; }; };
+    const auto number = [](double value) { return real_text(value); };
+    static const std::map<std::string, Text, std::less<>> all{
+        {"Abs", fixed("abs(x)")},
+        {"Exp", fixed("exp(x)")},
+        {"Neg", fixed("-x")},
+        {"Sqrt", fixed("sqrt(x)")},
+        {"Erf", fixed("erf(x)")},
+        {"Floor", fixed("floor(x)")},
+        {"Ceil", fixed("-floor(-x)")},
+        {"Sign", fixed("(x > 0) - (0 > x)")},
+        {"Reciprocal", fixed("1 / x")},
+        {"Softsign", fixed("x / (1 + abs(x))")},
+        {"Mish", fixed("x * tanh(max(x, 0) + log1p(exp(-abs(x))))")},
+        {"Sinh", fixed("(exp(x) - exp(-x)) / 2")},
+        {"Cosh", fixed("(exp(x) + exp(-x)) / 2")},
+        {"HardSigmoid",
+         [number](const NodeReader& n) {
+             return fmt::format("max(0, min(1, {} * x + {}))", number(n.real("alpha", 0.2)),
+                                number(n.real("beta", 0.5)));
+         }},
+        {"ThresholdedRelu",
+         [number](const NodeReader& n) {
+             return fmt::format("where(x > {}, x, 0)", number(n.real("alpha", 1)));
+         }},
+        {"Celu",
+         [number](const NodeReader& n) {
+             const std::string alpha = number(n.real("alpha", 1));
+             return fmt::format("max(x, 0) + min(0, {0} * expm1(x / {0}))", alpha);
+         }},
+        {"Selu",
+         [number](const NodeReader& n) {
+             const std::string gamma = number(n.real("gamma", 1.0507009873554805));
+             return fmt::format("{} * (max(x, 0) + {} * expm1(min(x, 0)))", gamma,
+                                number(n.real("alpha", 1.6732632423543772)));
+         }},
+        {"Shrink", [number](const NodeReader& n) {
+             const std::string lambda = number(n.real("lambd", 0.5));
+             const std::string bias = number(n.real("bias", 0));
+             return fmt::format("where(x > {0}, x - {1}, where(-{0} > x, x + {1}, 0))", lambda,
+                                bias);
+         }}};
+    return all;
+}
+
+bool near(double a, double b) {
+    return std::abs(a - b) < 1e-6;
+}
+
+/// What has fields of its own, or is one of ours by its numbers.
+bool read_named(const NodeReader& node) {
+    const std::string& op = node.node().op_type;
+    const auto is = [&](const char* type, Attributes fields) {
+        node.layer_like(type, std::move(fields), {&node.activation()});
+        return true;
+    };
+    if (op == "Gelu") return is("gelu", {{"approximation", node.text("approximate", "none")}});
+    if (op == "Softplus") return is("softplus", {});
+    if (op == "Swish" && near(node.real("alpha", 1), 1)) return is("silu", {});
+    if (op == "HardSigmoid" && near(node.real("alpha", 0.2), 1.0 / 6) &&
+        near(node.real("beta", 0.5), 0.5))
+        return is("hard_sigmoid", {});
+    if (op == "Selu" && near(node.real("alpha", 1.67326324), 1.67326324) &&
+        near(node.real("gamma", 1.05070099), 1.05070099))
+        return is("selu", {});
+    return false;
+}
+
+void expression(const NodeReader& node, std::string text,
+                std::vector<const ImportedValue*> sources) {
+    node.layer_like("elementwise", {{"expression", std::move(text)}}, std::move(sources));
+}
+
+/// A constant beside a value: one number, or one for each of our channels or features.
+struct Beside {
+    std::optional<double> number;
+    Numbers by_channel;
+};
+
+Beside beside(const Constant& constant, const ImportedValue& value) {
+    if (!constant.real) throw Refused("it computes with integers");
+    if (constant.elements() == 1 && constant.dims.size() <= value.rank())
+        return {std::stod(fmt::format("{}", float(constant.at(0)))), {}};
+    const auto refuse = [&]() -> Beside {
+        throw Refused(fmt::format("it has a constant of [{}] beside a value of [{}]",
+                                  fmt::join(constant.dims, ", "), fmt::join(value.dims(), ", ")),
+                      "one number, or one for each channel, can be");
+    };
+    if (constant.dims.size() > value.rank() || !value.rows.empty()) return refuse();
+    const std::size_t skipped = value.rank() - constant.dims.size();
+    const auto& axes = value.type.axes;
+    const auto channel = std::find(axes.begin(), axes.end(), AxisKind::channel);
+    const auto ours = std::size_t(channel != axes.end() ? channel - axes.begin()
+                                                        : std::ptrdiff_t(axes.size()) - 1);
+    for (std::size_t i = 0; i < constant.dims.size(); ++i) {
+        if (constant.dims[i] == 1) continue;
+        const std::size_t axis = skipped + i;
+        if (std::size_t(value.order[axis]) != ours || value.extent(axis) != constant.dims[i])
+            return refuse();
+    }
+    return {std::nullopt, numbers_of(constant)};
+}
+
+/// The bias of a convolution or a dense layer that had none and that nobody else reads.
+bool joins_bias(const NodeReader& node, std::size_t value, const Numbers& numbers) {
+    const ImportedValue& src = node.input(value);
+    if (src.source < 0 || node.importer().readers(node.node().input[value]) != 1) return false;
+    ImportedLayer& layer = node.importer().layer(src.source);
+    if (!layer.parameters.contains("weights") || layer.parameters.contains("bias")) return false;
+    layer.fields["bias"] = true;
+    layer.parameters["bias"] =
+        node.importer().constants().make({std::int64_t(numbers.size())}, true, numbers);
+    node.result(src);
+    return true;
+}
+
+/// Whether the one is a gate of the other: a number for each channel.
+bool gates(const ImportedValue& gate, const ImportedValue& value) {
+    if (!is_image(value.type) || !is_image(gate.type) || gate.type.dims == value.type.dims)
+        return false;
+    return gate.type.dims == Dims{1, value.type.dims[1], 1, 1};
+}
+
+/// `sign`: + - * or /.
+void arithmetic(const NodeReader& node, char sign) {
+    const bool left = node.input(0).is_constant(), right = node.input(1).is_constant();
+    if (!left && !right) {
+        const ImportedValue &a = node.activation(0), &b = node.activation(1);
+        if (sign == '*' && (gates(a, b) || gates(b, a)) && a.is_plain() && b.is_plain())
+            return node.layer("multiply", {}, {&a, &b});
+        if (a.source == b.source || sign == '-' || sign == '/') {
+            if (a.source == b.source) return expression(node, fmt::format("x {} x", sign), {&a});
+            return expression(node, fmt::format("x0 {} x1", sign), {&a, &b});
+        }
+        return node.layer_like(sign == '+' ? "add" : "multiply", {}, {&a, &b});
+    }
+    const std::size_t value = left ? 1 : 0;
+    const ImportedValue& src = node.activation(value);
+    const Beside other = beside(*node.input(1 - value).constant, src);
+    // x - c is x + (-c), x / c is x * (1 / c); c - x and c / x are other functions.
+    const bool sum = sign == '+' || sign == '-';
+    if (other.number) {
+        const double c = *other.number;
+        if (left && (sign == '-' || sign == '/'))
+            return expression(node, fmt::format("{} {} x", real_text(c), sign), {&src});
+        if (sum)
+            return node.layer_like("scale", {{"factor", 1.0}, {"offset", sign == '-' ? -c : c}},
+                                   {&src});
+        if (sign == '*') return node.layer_like("scale", {{"factor", c}, {"offset", 0.0}}, {&src});
+        return expression(node, fmt::format("x / {}", real_text(c)), {&src});
+    }
+    Numbers numbers = other.by_channel;
+    if (!left)
+        for (double& number : numbers)
+            number = sign == '-' ? -number : sign == '/' ? 1 / number : number;
+    if (sum && !(left && sign == '-') && joins_bias(node, value, numbers)) return;
+    const std::string form = left && sign == '-'   ? "value - x"
+                             : left && sign == '/' ? "value / x"
+                             : sum                 ? "x + value"
+                                                   : "x * value";
+    const std::string postfix = left && sign == '-'   ? "c1 x0 sub"
+                                : left && sign == '/' ? "c1 x0 div"
+                                : sum                 ? "x0 c1 add"
+                                                      : "x0 c1 mul";
+    node.formula({form, postfix}, src,
+                 node.importer().constants().make({std::int64_t(numbers.size())}, true, numbers));
+}
+
+/// max and min of any number of operands, of which some may be numbers.
+void extreme(const NodeReader& node, const char* name) {
+    std::vector<const ImportedValue*> sources;
+    std::vector<double> numbers;
+    for (std::size_t i = 0; i < node.count(); ++i)
+        if (!node.input(i).is_constant()) sources.push_back(&node.activation(i));
+    if (sources.empty()) throw Refused("it has no value of the network");
+    for (std::size_t i = 0; i < node.count(); ++i) {
+        if (!node.input(i).is_constant()) continue;
+        const Beside other = beside(*node.input(i).constant, *sources[0]);
+        if (!other.number) throw Refused("it has a number for each channel", "");
+        numbers.push_back(*other.number);
+    }
+    std::string text = "x0";
+    for (std::size_t i = 1; i < sources.size(); ++i)
+        text = fmt::format("{}({}, x{})", name, text, i);
+    for (const double number : numbers)
+        text = fmt::format("{}({}, {})", name, text, real_text(number));
+    expression(node, text, std::move(sources));
+}
+
+}  // namespace
+
+bool is_formula(const std::string& op_type) {
+    return same().contains(op_type) || formulas().contains(op_type) || op_type == "Gelu" ||
+           op_type == "Softplus" || op_type == "Swish";
+}
+
+bool read_formula(const NodeReader& node) {
+    const std::string& op = node.node().op_type;
+    if (!is_formula(op)) return false;
+    if (const auto found = same().find(op); found != same().end()) {
+        const SameRule& rule = found->second;
+        Attributes fields;
+        if (*rule.field) fields[rule.field] = node.real(rule.attribute, rule.value);
+        node.layer_like(rule.op, std::move(fields), {&node.activation()});
+        return true;
+    }
+    if (read_named(node)) return true;
+    if (op == "Swish") {
+        expression(node, fmt::format("x * sigmoid({} * x)", real_text(node.real("alpha", 1))),
+                   {&node.activation()});
+        return true;
+    }
+    expression(node, formulas().at(op)(node), {&node.activation()});
+    return true;
+}
+
+void read_add(const NodeReader& node) {
+    arithmetic(node, '+');
+}
+
+void read_sub(const NodeReader& node) {
+    arithmetic(node, '-');
+}
+
+void read_mul(const NodeReader& node) {
+    arithmetic(node, '*');
+}
+
+void read_div(const NodeReader& node) {
+    arithmetic(node, '/');
+}
+
+void read_pow(const NodeReader& node) {
+    const ImportedValue& src = node.activation();
+    if (!node.input(1).is_constant())
+        return expression(node, "x0 ** x1", {&src, &node.activation(1)});
+    Constant exponent = *node.input(1).constant;
+    if (!exponent.real)
+        exponent = node.importer().constants().make(exponent.dims, true, numbers_of(exponent));
+    const Beside other = beside(exponent, src);
+    if (!other.number) throw Refused("it has an exponent for each channel", "");
+    expression(node, fmt::format("x ** {}", real_text(*other.number)), {&src});
+}
+
+void read_max(const NodeReader& node) {
+    extreme(node, "max");
+}
+
+void read_min(const NodeReader& node) {
+    extreme(node, "min");
+}
+
+void read_sum(const NodeReader& node) {
+    if (node.count() == 1) return node.result(node.input(0));
+    if (node.count() == 2) return arithmetic(node, '+');
+    std::vector<const ImportedValue*> sources;
+    for (std::size_t i = 0; i < node.count(); ++i)
+        sources.push_back(&node.activation(i));
+    node.layer_like("add", {}, std::move(sources));
+}
+
+void read_clip(const NodeReader& node) {
+    const ImportedValue& src = node.activation();
+    std::optional<double> least, most;
+    if (node.opset() < 11) {
+        if (node.find("min")) least = node.real("min", 0);
+        if (node.find("max")) most = node.real("max", 0);
+    } else {
+        if (node.has(1)) least = beside(node.constant(1, "least"), src).number;
+        if (node.has(2)) most = beside(node.constant(2, "most"), src).number;
+    }
+    // The largest numbers there are stand for no bound.
+    if (least && *least <= -3e38) least.reset();
+    if (most && *most >= 3e38) most.reset();
+    if (least == 0.0 && most == 6.0) return node.layer_like("relu6", {}, {&src});
+    if (least == 0.0 && !most) return node.layer_like("relu", {}, {&src});
+    if (!least && !most) return node.result(src);
+    std::string text = least ? fmt::format("max(x, {})", real_text(*least)) : "x";
+    if (most) text = fmt::format("min({}, {})", text, real_text(*most));
+    expression(node, text, {&src});
+}
+
+void read_p_relu(const NodeReader& node) {
+    const ImportedValue& src = node.activation();
+    const Beside slope = beside(node.constant(1, "slope"), src);
+    if (slope.number && *slope.number >= 0)
+        return node.layer_like("leaky_relu", {{"negative_slope", *slope.number}}, {&src});
+    if (slope.number)
+        return expression(node, fmt::format("where(x > 0, x, {} * x)", real_text(*slope.number)),
+                          {&src});
+    node.formula({"where(x > 0, x, value * x)", "x0 0 gt x0 c1 x0 mul select"}, src,
+                 node.importer().constants().make({std::int64_t(slope.by_channel.size())}, true,
+                                                  slope.by_channel));
+}
+
+void read_identity(const NodeReader& node) {
+    node.result(node.activation());
+}
+
+void read_cast(const NodeReader& node) {
+    const std::int64_t to = node.integer("to", kFloat);
+    if (to != kFloat && to != kDouble && to != kFloat16 && to != kBfloat16)
+        throw Refused("it makes integers of the network's values", "");
+    node.result(node.activation());
+}
+
+}  // namespace dtnn::compiler::onnx

@@ -1,0 +1,563 @@
+#include "compiler/onnx/in/importer.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/json_text.hpp"
+#include "base/text.hpp"
+#include "base/utf8.hpp"
+#include "compiler/ir/axes.hpp"
+#include "compiler/ops/emit.hpp"
+#include "compiler/support/diagnostics.hpp"
+
+namespace dtnn::compiler::onnx {
+namespace {
+
+using ReadRule = void (*)(const NodeReader&);
+
+const std::map<std::string, ReadRule, std::less<>>& read_rules() {
+    static const std::map<std::string, ReadRule, std::less<>> all{
+#define DTNN_ONNX_READ(op_type, rule) {#op_type, rule},
+#include "compiler/onnx/in/rules.def"
+#undef DTNN_ONNX_READ
+    };
+    return all;
+}
+
+std::string place_of(const NodeProto& node) {
+    const std::string& name =
+        node.name.empty() && !node.output.empty() ? node.output[0] : node.name;
+    return fmt::format("node `{}` ({})", printable(name), printable(node.op_type));
+}
+
+constexpr const char* kNoFormula =
+    "it has no counterpart here: change the model before it is exported, or write what it computes "
+    "as a layer of the spec";
+
+/// A part of a name: a letter, then letters, digits, _ and -.
+std::string part_of_name(std::string_view text) {
+    std::string part;
+    for (const char c : text)
+        part += std::isalnum(static_cast<unsigned char>(c)) || c == '-' ? c : '_';
+    const bool letter = !part.empty() && std::isalpha(static_cast<unsigned char>(part[0]));
+    return letter ? part : "n" + part;
+}
+
+/// A name of the file as one of ours; its parts stay, but those that say nothing.
+std::string sound_name(std::string_view text) {
+    constexpr std::size_t kLongest = 120;
+    std::string name;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('/'), text.size());
+        if (end > 0) name += (name.empty() ? "" : "/") + part_of_name(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return name.size() > kLongest ? part_of_name(name.substr(name.size() - kLongest)) : name;
+}
+
+/// What a YAML reader takes for something else than a text, and names that are taken.
+bool is_word(const std::string& name) {
+    static const std::set<std::string> words{"null", "true", "false", "yes", "no",   "on",
+                                             "off",  "y",    "n",     "nan", "input"};
+    return words.contains(lower(name));
+}
+
+std::string field_text(const std::string& name, const AttributeValue& value);
+
+/// Equal numbers of both axes as one; [top, bottom, left, right] as short as it can be.
+std::string list_text(const std::string& name, const std::vector<std::int64_t>& list) {
+    if (name == "padding" && list.size() == 4) {
+        if (list[0] == list[1] && list[2] == list[3])
+            return list[0] == list[2] ? std::to_string(list[0])
+                                      : fmt::format("[{}, {}]", list[0], list[2]);
+    } else if (name != "shape" && list.size() == 2 && list[0] == list[1]) {
+        return std::to_string(list[0]);
+    }
+    return fmt::format("[{}]", fmt::join(list, ", "));
+}
+
+std::string field_text(const std::string& name, const AttributeValue& value) {
+    if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+    if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
+    if (const auto* number = std::get_if<double>(&value)) return fmt::format("{}", *number);
+    if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value))
+        return list_text(name, *list);
+    const auto& text = std::get<std::string>(value);
+    return name == "expression" ? json_text(text) : text;
+}
+
+bool is_default(const Field& field, const std::string& text) {
+    if (!field.fallback) return field.name == "padding" && text == "0";
+    if (field.name == "padding" && text == "0") return true;
+    return field_text(std::string(field.name), *field.fallback) == text;
+}
+
+}  // namespace
+
+// ---- Values
+
+Dims ImportedValue::dims() const {
+    if (constant) return constant->dims;
+    Dims dims;
+    for (std::size_t i = 0; i < order.size(); ++i)
+        dims.push_back(extent(i));
+    return dims;
+}
+
+bool ImportedValue::is_plain() const {
+    if (!rows.empty()) return false;
+    // Axes of 1 may stand anywhere.
+    int last = -1;
+    for (const int axis : order) {
+        if (axis > 0 && type.dims[std::size_t(axis)] == 1) continue;
+        if (axis < last) return false;
+        last = axis;
+    }
+    return true;
+}
+
+// ---- Nodes
+
+std::int64_t NodeReader::opset() const {
+    return importer_.opset();
+}
+
+const ImportedValue& NodeReader::input(std::size_t i) const {
+    if (!has(i)) throw Refused(fmt::format("input {} is missing", i + 1));
+    if (const ImportedValue* value = importer_.find(node_.input[i])) return *value;
+    throw Refused(
+        fmt::format("it reads `{}`, which nothing before it makes", printable(node_.input[i])));
+}
+
+const Constant& NodeReader::constant(std::size_t i, const char* what) const {
+    const ImportedValue& value = input(i);
+    if (value.is_constant()) return *value.constant;
+    throw Refused(fmt::format("its {} is worked out from the network's input", what),
+                  "export the model with fixed weights and fixed shapes");
+}
+
+const ImportedValue& NodeReader::activation(std::size_t i) const {
+    const ImportedValue& value = input(i);
+    if (!value.is_constant()) return value;
+    throw Refused(fmt::format("its input {} is a constant", i + 1), "");
+}
+
+const ImportedValue& NodeReader::plain(std::size_t i) const {
+    const ImportedValue& value = activation(i);
+    if (value.is_plain()) return value;
+    throw Refused(
+        "its input has its axes in another order than images have here, batch, channels, "
+        "height, width",
+        "export the model with channels first");
+}
+
+const ImportedValue& NodeReader::image(std::size_t i) const {
+    const ImportedValue& value = plain(i);
+    if (is_image(value.type)) return value;
+    throw Refused(fmt::format("its input is [{}], and it is read of images alone, [batch, "
+                              "channels, height, width]",
+                              fmt::join(value.dims(), ", ")),
+                  "");
+}
+
+const AttributeProto* NodeReader::find(std::string_view name) const {
+    for (const AttributeProto& attribute : node_.attribute)
+        if (attribute.name == name) return &attribute;
+    return nullptr;
+}
+
+std::int64_t NodeReader::integer(std::string_view name, std::int64_t absent) const {
+    const AttributeProto* found = find(name);
+    return found && found->i ? *found->i : absent;
+}
+
+double NodeReader::real(std::string_view name, double absent) const {
+    const AttributeProto* found = find(name);
+    if (!found || !found->f) return absent;
+    // The number that was meant, which the file has rounded.
+    return std::stod(fmt::format("{}", *found->f));
+}
+
+std::string NodeReader::text(std::string_view name, const char* absent) const {
+    const AttributeProto* found = find(name);
+    return found && found->s ? *found->s : absent;
+}
+
+std::vector<std::int64_t> NodeReader::integers(std::string_view name,
+                                               std::vector<std::int64_t> absent) const {
+    const AttributeProto* found = find(name);
+    return found && !found->ints.empty() ? found->ints : absent;
+}
+
+std::optional<std::vector<std::int64_t>> NodeReader::axes(std::size_t i, std::int64_t since) const {
+    if (opset() < since) {
+        const AttributeProto* found = find("axes");
+        return found ? std::optional(found->ints) : std::nullopt;
+    }
+    if (!has(i)) return std::nullopt;
+    std::vector<std::int64_t> axes;
+    for (const double axis : numbers_of(constant(i, "axes")))
+        axes.push_back(std::int64_t(axis));
+    return axes;
+}
+
+void NodeReader::layer(const char* type, Attributes fields,
+                       std::vector<const ImportedValue*> sources,
+                       std::map<std::string, Constant> parameters) const {
+    const int made = importer_.add_layer(node_, type, std::move(fields), std::move(sources),
+                                         std::move(parameters));
+    result(importer_.layer(made).value);
+}
+
+void NodeReader::layer_like(const char* type, Attributes fields,
+                            std::vector<const ImportedValue*> sources) const {
+    Order order = sources[0]->order;
+    std::vector<std::int64_t> rows = sources[0]->rows;
+    for (const ImportedValue* source : sources)
+        if (source->order != order || source->rows != rows)
+            throw Refused("its inputs have their axes in different orders",
+                          "export the model with channels first");
+    const int made = importer_.add_layer(node_, type, std::move(fields), std::move(sources), {});
+    ImportedValue& value = importer_.layer(made).value;
+    value.order = std::move(order);
+    value.rows = std::move(rows);
+    result(value);
+}
+
+void NodeReader::formula(const ImportedFormula& formula, const ImportedValue& source,
+                         Constant by_channel) const {
+    Order order = source.order;
+    const int made = importer_.add_layer(node_, "elementwise", {}, {&source},
+                                         {{"value", std::move(by_channel)}}, &formula);
+    importer_.layer(made).value.order = std::move(order);
+    result(importer_.layer(made).value);
+}
+
+void NodeReader::result(ImportedValue value) const {
+    importer_.set(node_.output.at(0), std::move(value));
+}
+
+// ---- The file
+
+Importer::Importer(const ModelProto& model, std::string name, Constants& constants)
+    : model_(model), name_(std::move(name)), constants_(constants) {}
+
+void Importer::refuse(std::string place, std::string text, std::string help) {
+    made_.refusals.push_back({std::move(place), std::move(text), std::move(help)});
+}
+
+const ImportedValue* Importer::find(const std::string& name) const {
+    const auto found = values_.find(name);
+    return found == values_.end() ? nullptr : &found->second;
+}
+
+int Importer::readers(const std::string& name) const {
+    const auto found = readers_.find(name);
+    return found == readers_.end() ? 0 : found->second;
+}
+
+void Importer::set(const std::string& name, ImportedValue value) {
+    values_.insert_or_assign(name, std::move(value));
+}
+
+ImportedModel Importer::run() {
+    if (!model_.graph) {
+        refuse("the file", "it has no graph", "");
+        return std::move(made_);
+    }
+    const GraphProto& graph = *model_.graph;
+    for (const OperatorSet& set : model_.opset_import)
+        if (set.domain.empty() || set.domain == "ai.onnx") opset_ = set.version;
+    if (opset_ < kLeastReadOpset || opset_ > kMostReadOpset) {
+        refuse("the file",
+               fmt::format("it has operators of version {}; {} to {} are read", opset_,
+                           kLeastReadOpset, kMostReadOpset),
+               "export it with another opset version, or convert it by onnx.version_converter");
+        return std::move(made_);
+    }
+    for (const NodeProto& node : graph.node)
+        for (const std::string& input : std::set(node.input.begin(), node.input.end()))
+            ++readers_[input];
+    for (const ValueInfoProto& output : graph.output)
+        ++readers_[output.name];
+    for (const TensorProto& tensor : graph.initializer) {
+        try {
+            ImportedValue value;
+            value.constant = constants_.read(tensor);
+            set(tensor.name, std::move(value));
+        } catch (const Refused& refused) {
+            refuse("the file", refused.what(), refused.help());
+            refused_.insert(tensor.name);
+        }
+    }
+    read_inputs();
+    for (const NodeProto& node : graph.node)
+        read_node(node);
+    if (graph.output.size() != 1)
+        refuse("the file",
+               fmt::format("it has {} outputs, and a network here has one", graph.output.size()),
+               "export the model with one output");
+    if (!made_.refusals.empty()) return std::move(made_);
+    const ImportedValue* output = find(graph.output[0].name);
+    if (output && !output->is_constant() && output->source < 0) {
+        const int last = add_layer({}, "identity", {}, {output}, {});
+        set(graph.output[0].name, layer(last).value);
+        output = find(graph.output[0].name);
+    }
+    if (!output || output->is_constant())
+        refuse("the file", "no layer makes its output", "");
+    else if (!output->is_plain())
+        refuse("the file", "its output has its axes in another order than here",
+               "export the model with channels first");
+    if (!made_.refusals.empty()) return std::move(made_);
+
+    // What the output does not need is left out; the last layer is the output.
+    std::vector<bool> used(layers_.size(), false);
+    used[std::size_t(output->source)] = true;
+    for (std::size_t i = layers_.size(); i-- > 0;)
+        for (const int source : layers_[i].sources)
+            if (used[i] && source >= 0) used[std::size_t(source)] = true;
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+        if (!used[i]) continue;
+        ++made_.layers;
+        for (const auto& [role, constant] : layers_[i].parameters)
+            made_.tensors.push_back(
+                {layers_[i].name + "." + role, DType::f32, constant.dims,
+                 std::as_bytes(std::span(constant.bytes.data(), constant.bytes.size()))});
+    }
+    made_.spec = spec_text(used);
+    return std::move(made_);
+}
+
+void Importer::read_inputs() {
+    const GraphProto& graph = *model_.graph;
+    for (const ValueInfoProto& input : graph.input) {
+        if (find(input.name) || is_refused(input.name) || readers(input.name) == 0) continue;
+        const auto refuse_input = [&](const std::string& fact, const std::string& help) {
+            refuse(fmt::format("the input `{}`", printable(input.name)), fact, help);
+            refused_.insert(input.name);
+        };
+        const TensorType* type =
+            input.type && input.type->tensor_type ? &*input.type->tensor_type : nullptr;
+        const bool real = type && (type->elem_type == kFloat || type->elem_type == kDouble ||
+                                   type->elem_type == kFloat16);
+        if (!real || !type->shape) {
+            refuse_input("it is no array of real numbers whose shape is known",
+                         "export the model with an input of float, [batch, ...]");
+            continue;
+        }
+        const std::vector<Extent>& dim = type->shape->dim;
+        bool known = dim.size() >= 2 && dim.size() <= 4;
+        for (std::size_t i = 1; known && i < dim.size(); ++i)
+            known = dim[i].value && *dim[i].value > 0 && *dim[i].value <= kFar;
+        if (!known) {
+            refuse_input(
+                "its shape is not [batch, numbers], [batch, steps, features] or [batch, "
+                "channels, height, width] with fixed extents",
+                "export the model with fixed extents beside the batch");
+            continue;
+        }
+        constexpr std::size_t kMostInputs = 64;
+        if (inputs_.size() == kMostInputs) {
+            refuse_input("the network has more than 64 inputs", "");
+            return;
+        }
+        file_batch_ = dim[0].value.value_or(0);
+        // Images whose channels come last are turned first of all.
+        bool last = dim.size() == 4;
+        for (const NodeProto& node : graph.node)
+            for (const std::string& name : node.input)
+                if (name == input.name)
+                    last = last && node.op_type == "Transpose" && node.attribute.size() == 1 &&
+                           node.attribute[0].ints == std::vector<std::int64_t>{0, 3, 1, 2};
+        ImportedValue value;
+        value.source = -1 - int(inputs_.size());
+        value.order = last ? Order{0, 2, 3, 1} : Order(dim.size());
+        if (!last) std::iota(value.order.begin(), value.order.end(), 0);
+        value.type = {DType::f32, Dims(dim.size(), 1), {}, usual_axes(dim.size() - 1)};
+        for (std::size_t i = 1; i < dim.size(); ++i)
+            value.type.dims[std::size_t(value.order[i])] = *dim[i].value;
+        std::string name = sound_name(input.name);
+        if (name.empty() || is_word(name)) name = fmt::format("x{}", inputs_.size() + 1);
+        inputs_.push_back({name, Dims(value.type.dims.begin() + 1, value.type.dims.end())});
+        set(input.name, std::move(value));
+    }
+    if (inputs_.size() > 1)
+        for (const Input& input : inputs_)
+            names_.insert(input.name);
+}
+
+void Importer::read_node(const NodeProto& node) {
+    const auto give_up = [&] {
+        for (const std::string& output : node.output)
+            refused_.insert(output);
+    };
+    // What follows a refused node is not refused again.
+    for (const std::string& input : node.input)
+        if (is_refused(input)) return give_up();
+    try {
+        const bool own = node.domain.empty() || node.domain == "ai.onnx";
+        const auto rule = read_rules().find(node.op_type);
+        if (!own || node.output.empty() || node.output[0].empty())
+            throw Refused(fmt::format("`{}` of `{}` is no operator of ONNX itself",
+                                      printable(node.op_type), printable(node.domain)),
+                          kNoFormula);
+        const NodeReader reader(*this, node);
+        if (fold(reader)) return;
+        if (rule != read_rules().end()) return rule->second(reader);
+        if (!read_formula(reader)) throw Refused("the operator is not read", kNoFormula);
+    } catch (const Refused& refused) {
+        refuse(place_of(node), refused.what(), refused.help());
+        give_up();
+    } catch (const std::exception& error) {
+        // An attribute of another kind, a name that stands for another thing: data, not a bug.
+        refuse(place_of(node), fmt::format("it is not well formed ({})", error.what()), "");
+        give_up();
+    }
+}
+
+std::string Importer::name_of(const NodeProto& node, const std::string& type) {
+    // Weights are called after what they belong to; nodes often by numbers.
+    std::string name;
+    if (node.input.size() > 1 && op(type).parameters.size() > 0) {
+        const std::string& weights = node.input[1];
+        for (const char* role : {".weight", "/kernel", ".kernel", "_W", ".weights", ".gamma"})
+            if (weights.ends_with(role))
+                name = weights.substr(0, weights.size() - std::string_view(role).size());
+    }
+    if (name.empty()) {
+        name = node.name;
+        if (name.starts_with("/")) name.erase(0, 1);
+        // The operator behind a path of modules: "layer1/relu/Relu".
+        if (const std::size_t cut = name.rfind('/');
+            cut != std::string::npos && name.substr(cut + 1).starts_with(node.op_type))
+            name.erase(cut);
+    }
+    name = sound_name(name);
+    if (name.empty() || is_word(name)) name = type;
+    std::string unique = name;
+    for (int& i = same_names_[name]; !names_.insert(unique).second;)
+        unique = fmt::format("{}_{}", name, ++i + 1);
+    return unique;
+}
+
+int Importer::add_layer(const NodeProto& node, const std::string& type, Attributes fields,
+                        std::vector<const ImportedValue*> sources,
+                        std::map<std::string, Constant> parameters,
+                        const ImportedFormula* formula) {
+    const OpDef& def = op(type);
+    ImportedLayer layer;
+    layer.type = type;
+    std::vector<Type> types;
+    for (const ImportedValue* source : sources) {
+        layer.sources.push_back(source->source);
+        types.push_back(source->type);
+    }
+    Attributes attributes = fields;
+    for (const Field& field : def.fields)
+        if (field.fallback) attributes.try_emplace(std::string(field.name), *field.fallback);
+    for (const ParameterRule& rule : def.parameters) {
+        const auto given = parameters.find(rule.role);
+        if (given == parameters.end()) continue;
+        const Type wanted = rule.type(types[0], attributes);
+        const Dims dims = rule.dims(types[0], attributes);
+        if (element_count(dims) != given->second.elements() || !given->second.real)
+            throw Refused(fmt::format("its {} have the shape [{}], and [{}] is meant", rule.role,
+                                      fmt::join(given->second.dims, ","), fmt::join(dims, ",")));
+        given->second.dims = dims;
+        types.push_back(wanted);
+    }
+    if (formula) {
+        types.push_back({DType::f32, parameters.at("value").dims, {}, {}});
+        attributes["expression"] = formula->expression;
+    }
+    std::vector<Type> results;
+    if (const auto error = infer(def, types, attributes, results))
+        throw Refused(error->text, error->help);
+    if (formula) {
+        auto& name = formulas_[formula->forward];
+        if (name.empty()) name = fmt::format("formula_{}", formulas_.size());
+        layer.type = name;
+    }
+    layer.fields = std::move(fields);
+    layer.parameters = std::move(parameters);
+    layer.name = name_of(node, type);
+    layer.value.type = results[0];
+    layer.value.source = int(layers_.size());
+    layer.value.order.resize(results[0].dims.size());
+    std::iota(layer.value.order.begin(), layer.value.order.end(), 0);
+    layers_.push_back(std::move(layer));
+    return int(layers_.size()) - 1;
+}
+
+// ---- The spec
+
+std::string Importer::source_name(int source) const {
+    if (source >= 0) return layers_[std::size_t(source)].name;
+    return inputs_.size() == 1 ? "input" : inputs_[std::size_t(-1 - source)].name;
+}
+
+/// `before` is what it reads without `from`.
+std::string Importer::layer_text(const ImportedLayer& layer, int before) const {
+    std::vector<std::string> fields{fmt::format("name: {}", layer.name)};
+    if (layer.sources.size() > 1) {
+        std::vector<std::string> names;
+        for (const int source : layer.sources)
+            names.push_back(source_name(source));
+        fields.push_back(fmt::format("from: [{}]", fmt::join(names, ", ")));
+    } else if (layer.sources[0] != before) {
+        fields.push_back("from: " + source_name(layer.sources[0]));
+    }
+    if (const OpDef* def = find_op(layer.type))
+        for (const Field& field : def->fields) {
+            const auto given = layer.fields.find(std::string(field.name));
+            if (given == layer.fields.end()) continue;
+            const std::string text = field_text(given->first, given->second);
+            if (!is_default(field, text)) fields.push_back(fmt::format("{}: {}", field.name, text));
+        }
+    return fmt::format("  - {}: {{{}}}\n", layer.type, fmt::join(fields, ", "));
+}
+
+std::string Importer::spec_text(const std::vector<bool>& used) const {
+    std::string text = fmt::format("kind: model\nname: {}\n", name_);
+    const auto shape = [](const Dims& dims) { return fmt::format("[{}]", fmt::join(dims, ", ")); };
+    if (inputs_.size() == 1) {
+        text += fmt::format("input: {{shape: {}}}\n", shape(inputs_[0].shape));
+    } else {
+        text += "inputs:\n";
+        for (const Input& input : inputs_)
+            text += fmt::format("  {}: {{shape: {}}}\n", input.name, shape(input.shape));
+    }
+    std::string formulas;
+    for (const auto& [forward, name] : formulas_)
+        for (std::size_t i = 0; i < layers_.size(); ++i)
+            if (used[i] && layers_[i].type == name) {
+                formulas += fmt::format(
+                    "  {}:\n    parameters: {{value: {{type: real, default: 1, trainable: "
+                    "per_channel}}}}\n    forward: \"{}\"\n",
+                    name, forward);
+                break;
+            }
+    if (!formulas.empty()) text += "operators:\n" + formulas;
+    text += "layers:\n";
+    int before = -1;
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+        if (!used[i]) continue;
+        text += layer_text(layers_[i], before);
+        before = int(i);
+    }
+    return text;
+}
+
+ImportedModel import_model(const ModelProto& model, const std::string& name, Constants& constants) {
+    return Importer(model, name, constants).run();
+}
+
+bool is_read(const std::string& op_type) {
+    return read_rules().contains(op_type) || is_formula(op_type);
+}
+
+}  // namespace dtnn::compiler::onnx

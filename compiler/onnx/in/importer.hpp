@@ -1,0 +1,151 @@
+#pragma once
+/// What rules have to read a node of ONNX with. Rules are listed in rules.def.
+
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/onnx/in/constant.hpp"
+#include "compiler/onnx/in/import.hpp"
+#include "compiler/ops/op.hpp"
+
+namespace dtnn::compiler::onnx {
+
+/// A value of the file: numbers that are known, or what a layer of ours gives.
+struct ImportedValue {
+    std::optional<Constant> constant;
+    int source = 0;  ///< a layer, or -1, -2, ...: an input
+    Type type;       ///< as ours, of one sample
+    Order order;     ///< axis i of the file's value is axis order[i] of ours
+    /// A row that the file orders otherwise: number i of ours is number rows[i] of it.
+    std::vector<std::int64_t> rows = {};
+
+    bool is_constant() const { return constant.has_value(); }
+    std::size_t rank() const { return order.size(); }
+    std::int64_t extent(std::size_t axis) const { return type.dims[std::size_t(order[axis])]; }
+    Dims dims() const;      ///< as the file has them
+    bool is_plain() const;  ///< the file's axes are ours
+};
+
+/// A layer of the spec.
+struct ImportedLayer {
+    std::string type, name;
+    Attributes fields;
+    std::vector<int> sources;
+    std::map<std::string, Constant> parameters;  ///< by role
+    ImportedValue value;                         ///< of its result
+};
+
+/// A formula that is written as an operator of the model, with a parameter `value` by channel.
+struct ImportedFormula {
+    std::string forward, expression;  ///< as users write it, and as nodes have it
+};
+
+class Importer;
+
+/// One node of the file.
+class NodeReader {
+  public:
+    NodeReader(Importer& importer, const NodeProto& node) : importer_(importer), node_(node) {}
+
+    Importer& importer() const { return importer_; }
+    const NodeProto& node() const { return node_; }
+    std::int64_t opset() const;
+
+    std::size_t count() const { return node_.input.size(); }
+    bool has(std::size_t i) const { return i < count() && !node_.input[i].empty(); }
+    /// Throw Refused: there is none; it is not known before the network runs; it is a number.
+    const ImportedValue& input(std::size_t i) const;
+    const Constant& constant(std::size_t i, const char* what) const;
+    const ImportedValue& activation(std::size_t i = 0) const;
+    /// An activation whose axes are in our order.
+    const ImportedValue& plain(std::size_t i = 0) const;
+    const ImportedValue& image(std::size_t i = 0) const;
+
+    const AttributeProto* find(std::string_view name) const;
+    std::int64_t integer(std::string_view name, std::int64_t absent) const;
+    double real(std::string_view name, double absent) const;
+    std::string text(std::string_view name, const char* absent) const;
+    std::vector<std::int64_t> integers(std::string_view name,
+                                       std::vector<std::int64_t> absent = {}) const;
+    /// Of an operator that has them as an input from operator set `since` on; nothing: absent.
+    std::optional<std::vector<std::int64_t>> axes(std::size_t input, std::int64_t since) const;
+
+    /// The layer's value is the node's result.
+    void layer(const char* type, Attributes fields, std::vector<const ImportedValue*> sources,
+               std::map<std::string, Constant> parameters = {}) const;
+    /// The same as `like` in its axes.
+    void layer_like(const char* type, Attributes fields,
+                    std::vector<const ImportedValue*> sources) const;
+    void formula(const ImportedFormula& formula, const ImportedValue& source,
+                 Constant by_channel) const;
+    void result(ImportedValue value) const;
+
+  private:
+    Importer& importer_;
+    const NodeProto& node_;
+};
+
+class Importer {
+  public:
+    Importer(const ModelProto& model, std::string name, Constants& constants);
+    ImportedModel run();
+
+    Constants& constants() { return constants_; }
+    std::int64_t opset() const { return opset_; }
+    std::int64_t file_batch() const { return file_batch_; }  ///< 0: any
+    const ImportedValue* find(const std::string& name) const;
+    bool is_refused(const std::string& name) const { return refused_.contains(name); }
+    /// How many nodes and outputs read it.
+    int readers(const std::string& name) const;
+    void set(const std::string& name, ImportedValue value);
+    ImportedLayer& layer(int index) { return layers_[std::size_t(index)]; }
+    int add_layer(const NodeProto& node, const std::string& type, Attributes fields,
+                  std::vector<const ImportedValue*> sources,
+                  std::map<std::string, Constant> parameters,
+                  const ImportedFormula* formula = nullptr);
+
+  private:
+    void read_inputs();
+    void read_node(const NodeProto& node);
+    void refuse(std::string place, std::string text, std::string help);
+    std::string name_of(const NodeProto& node, const std::string& type);
+    std::string source_name(int source) const;
+    std::string spec_text(const std::vector<bool>& used) const;
+    std::string layer_text(const ImportedLayer& layer, int before) const;
+
+    const ModelProto& model_;
+    std::string name_;
+    Constants& constants_;
+    std::int64_t opset_ = 0, file_batch_ = 0;
+    std::map<std::string, ImportedValue> values_;
+    std::set<std::string> refused_;  ///< values of nodes that could not be read
+    std::map<std::string, int> readers_;
+    struct Input {
+        std::string name;
+        Dims shape;
+    };
+    std::vector<Input> inputs_;
+    std::vector<ImportedLayer> layers_;
+    std::set<std::string> names_;
+    std::map<std::string, int> same_names_;        ///< how many have got a number for this name
+    std::map<std::string, std::string> formulas_;  ///< by what they compute: their names
+    ImportedModel made_;
+};
+
+/// Whether the node's inputs are all known; then its results are worked out.
+bool fold(const NodeReader& node);
+
+/// Reads an operator of one input that is a formula, or one of ours under another name.
+bool read_formula(const NodeReader& node);
+bool is_formula(const std::string& op_type);
+
+#define DTNN_ONNX_READ(op_type, rule) void rule(const NodeReader& node);
+#include "compiler/onnx/in/rules.def"
+#undef DTNN_ONNX_READ
+
+}  // namespace dtnn::compiler::onnx

@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""What `dtnnc import` reads, beside ONNX Runtime and ONNX's own tests of its operators.
+
+    python3 tests/peers/onnx/test_import.py                     # ONNX's node tests; small networks of torchvision
+    python3 tests/peers/onnx/test_import.py --networks NAME...  # these of torchvision
+    python3 tests/peers/onnx/test_import.py --operators         # the node tests, and each reason of a refusal
+
+A network comes in, predicts within 1e-4 of ONNX Runtime, and goes out again. A node test gives what ONNX says, or is
+refused with a reason; which are refused is counted by operator, and those of OPERATORS must pass more than so many.
+It needs onnx, onnxruntime and numpy, for networks torch and torchvision too; what is missing is said, and without onnx
+it ends with 77."""
+
+import argparse
+import collections
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+
+import numpy
+from peer import BIN, Failed, Network, dtnn, onnx, session
+from onnx import helper, numpy_helper
+
+LIMIT = 1e-4
+NETWORKS = ["squeezenet1_1", "mobilenet_v2", "resnet18"]
+# Of ONNX's node tests of an operator, how many pass at least: those that have a batch of rows, sequences or images.
+OPERATORS = {"Add": 1, "AveragePool": 9, "BatchNormalization": 2, "Clip": 4, "Conv": 5, "ConvTranspose": 4, "Elu": 3,
+             "Flatten": 2, "Gelu": 2, "GlobalAveragePool": 2, "GlobalMaxPool": 2, "HardSigmoid": 3, "HardSwish": 1,
+             "LayerNormalization": 2, "LeakyRelu": 3, "LogSoftmax": 2, "MatMul": 1, "MaxPool": 8, "Mish": 1, "Mul": 1,
+             "PRelu": 1, "Relu": 1, "Reshape": 2, "Resize": 4, "Selu": 3, "Sigmoid": 1, "Softmax": 2, "Softplus": 2,
+             "Softsign": 2, "Tanh": 1}
+
+
+def imported(model, folder, name="net"):
+    path = {key: os.path.join(folder, f"{name}.{key}") for key in ("onnx", "yaml", "safetensors")}
+    if isinstance(model, onnx.ModelProto):
+        onnx.save(model, path["onnx"])
+    dtnn("dtnnc", "import", path["onnx"], "-o", path["yaml"], "--weights", path["safetensors"])
+    return path
+
+
+def centred_difference(ours, theirs):
+    return float(numpy.abs(ours - theirs).max() / max(1.0, numpy.abs(theirs).max()))
+
+
+# ---- Networks of torchvision
+
+def torch_file(name, path, dynamo):
+    import torch
+    import torchvision
+    torch.manual_seed(0)
+    more = {"init_weights": False, "aux_logits": False} if name in ("googlenet", "inception_v3") else {}
+    model = getattr(torchvision.models, name)(weights=None, **more).eval()
+    # Statistics that are not 0 and 1.
+    for module in model.modules():
+        if isinstance(module, torch.nn.BatchNorm2d):
+            module.running_mean.normal_(0, 0.1)
+            module.running_var.uniform_(0.8, 1.3)
+    size = 299 if name == "inception_v3" else 224 if name.startswith(("vgg", "alexnet")) else 128
+    sample = torch.randn(2, 3, size, size)
+    names = {"input_names": ["image"], "output_names": ["logits"], "opset_version": 18 if dynamo else 13}
+    axes = {"dynamic_shapes": ({0: torch.export.Dim("batch")},)} if dynamo else {"dynamic_axes": {"image": {0: "n"}}}
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), \
+            contextlib.redirect_stderr(io.StringIO()):
+        warnings.simplefilter("ignore")
+        torch.onnx.export(model, (sample,), path, dynamo=dynamo, **names, **axes)
+    return sample.numpy()
+
+
+def train(spec, weights, folder):
+    """Two epochs of the network that came in, over noise."""
+    with open(spec, "a+", encoding="utf-8") as file:
+        file.seek(0)
+        shape = re.search(r"shape: (\[.*?\])", file.read()).group(1)
+        file.write("  - softmax\n")
+    job = os.path.join(folder, "job.yaml")
+    with open(job, "w", encoding="utf-8") as file:
+        file.write(f"kind: job\nname: again\nmodel: {spec}\ndataset: {{kind: dataset, name: noise, type: synthetic, "
+                   f"shape: {shape}, classes: 1000, train_samples: 4, test_samples: 2}}\n"
+                   "training: {kind: training, name: t, optimizer: {sgd: {learning_rate: 0.0001}}, batch_size: 2, epochs: 2}"
+                   "\n")
+    dtnn("dtnnc", "compile", job, "-o", os.path.join(folder, "train.json"))
+    dtnn("dtnn-run", os.path.join(folder, "train.json"), "--weights", weights, "--output", os.path.join(folder, "run"))
+
+
+def check_network(name, dynamo):
+    began = time.monotonic()
+    label = f"{name} ({'torch.export' if dynamo else 'TorchScript'})"
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "net.onnx")
+        sample = torch_file(name, file, dynamo)
+        theirs = session(file).run(None, {"image": sample})[0]
+        try:
+            path = imported(file, folder)
+            network = Network.__new__(Network)
+            network.folder, network.sample = folder, {"source": sample}
+            network.plan, network.weights = os.path.join(folder, "plan.json"), path["safetensors"]
+            dtnn("dtnnc", "compile", path["yaml"], "-o", network.plan, "--threads", "2")
+            ours = network.predict()
+            first = centred_difference(ours, theirs)
+            again = centred_difference(session(network.export("again.onnx")).run(None, network.sample)[0], theirs)
+            train(path["yaml"], path["safetensors"], folder)
+        except Failed as error:
+            print(f"{label}: {error}", flush=True)
+            return False
+    good = max(first, again) <= LIMIT
+    print(f"{label:<36} in {first:.1e}  out again {again:.1e}  {time.monotonic() - began:.0f} s"
+          f"{'' if good else '  DIFFERS'}", flush=True)
+    return good
+
+
+# ---- ONNX's node tests
+
+def node_tests():
+    from onnx.backend.test.case.node import collect_testcases
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return collect_testcases(None)
+
+
+def as_network(case):
+    """The case's model with all inputs but the first as weights."""
+    model, (inputs, outputs) = onnx.ModelProto(), case.data_sets[0]
+    model.CopyFrom(case.model)
+    values = list(zip(list(model.graph.input), inputs))
+    del model.graph.input[:]
+    for index, (value, array) in enumerate(values):
+        if index == 0:
+            model.graph.input.append(value)
+        else:
+            model.graph.initializer.append(numpy_helper.from_array(numpy.asarray(array), value.name))
+    # A network alone is compiled where it gives rows.
+    result = model.graph.output[0].name
+    model.graph.node.append(helper.make_node("Flatten", [result], ["rows"], axis=1))
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("rows", onnx.TensorProto.FLOAT, None))
+    return model, inputs[0], outputs[0].reshape(outputs[0].shape[0], -1)
+
+
+def check_node(case, folder):
+    """None: it passes; else why it does not; whether it is refused in words."""
+    model, x, expected = as_network(case)
+    for entry in model.opset_import:
+        if entry.domain == "" and entry.version > 23:  # the tests are of the newest
+            entry.version = 23
+    file = os.path.join(folder, "node.onnx")
+    onnx.save(model, file)
+    spec, weights, back = (os.path.join(folder, name) for name in ("node.yaml", "node.safetensors", "back.onnx"))
+    for stale in (weights, back):
+        if os.path.exists(stale):
+            os.unlink(stale)
+    process = subprocess.run([os.path.join(BIN, "dtnnc"), "import", file, "-o", spec, "--weights", weights],
+                             capture_output=True, text=True, check=False)
+    if process.returncode == 5:
+        return process.stderr.split("\n")[1].strip(), True
+    if process.returncode != 0:
+        return process.stderr, False
+    dtnn("dtnnc", "export", spec, *(["--weights", weights] if os.path.exists(weights) else []), "-o", back)
+    found = session(back).run(None, {"source": numpy.asarray(x).astype("f4")})[0]
+    if found.shape != expected.shape:
+        return f"{found.shape} instead of {expected.shape}", False
+    if not numpy.allclose(found, expected, rtol=1e-3, atol=1e-5, equal_nan=True):
+        return f"differs by {numpy.abs(found - expected).max():.1e}", False
+    return None, False
+
+
+def check_operators(verbose):
+    passed, refused, failed = (collections.Counter() for _ in range(3))
+    with tempfile.TemporaryDirectory() as folder:
+        for case in node_tests():
+            operators = {node.op_type for node in case.model.graph.node} if case.model else set()
+            if len(operators) != 1 or not operators & set(READ) or len(case.data_sets[0][1]) != 1:
+                continue
+            operator = operators.pop()
+            try:
+                why, in_words = check_node(case, folder)
+            except (NotImplementedError, TypeError, AttributeError, IndexError, ValueError):
+                continue  # types that NumPy has not, sequences, numbers without a batch
+            except Failed as error:
+                why, in_words = str(error), False
+            counter = passed if why is None else refused if in_words else failed
+            counter[operator] += 1
+            if why and (verbose or not in_words):
+                print(f"  {case.name}: {why}", flush=True)
+    for operator in sorted(passed | refused | failed):
+        print(f"{operator:<24} {passed[operator]:>3} pass  {refused[operator]:>3} refused  {failed[operator]:>3} fail")
+    few = [operator for operator, least in OPERATORS.items() if passed[operator] < least]
+    print(f"node tests: {passed.total()} pass, {refused.total()} refused, {failed.total()} fail"
+          + (f"; too few of {few}" if few else ""))
+    return not failed and not few
+
+
+def read_operators():
+    """Those that have a rule, or are formulas."""
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "compiler", "onnx")
+    names = set()
+    for file, pattern in (("in/rules.def", r"DTNN_ONNX_READ\((\w+),"), ("same.def", r'DTNN_ONNX_SAME\(\w+, "(\w+)"'),
+                          ("in/elementwise.cpp", r'\{"([A-Z]\w+)",')):
+        with open(os.path.join(root, file), encoding="utf-8") as text:
+            names |= set(re.findall(pattern, text.read()))
+    return names | {"Gelu", "Softplus", "Swish"}
+
+
+READ = read_operators()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--networks", nargs="*")
+    parser.add_argument("--operators", action="store_true")
+    given = parser.parse_args()
+    results = []
+    if given.networks is None:
+        results.append(check_operators(given.operators))
+    if not given.operators:
+        try:
+            import torchvision
+            results += [check_network(name, dynamo) for name in given.networks or NETWORKS
+                        for dynamo in ((False, True) if given.networks else (False,))]
+        except ImportError as missing:
+            print(f"networks are skipped: {missing}")
+    sys.exit(0 if all(results) else 1)
+
+
+if __name__ == "__main__":
+    main()

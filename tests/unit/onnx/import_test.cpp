@@ -1,0 +1,211 @@
+#include "compiler/onnx/in/import.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "compiler/frontend/specs.hpp"
+
+namespace import_test {
+
+using namespace dtnn;
+using namespace dtnn::compiler;
+using namespace dtnn::compiler::onnx;
+
+ValueInfoProto value(const std::string& name, std::vector<std::int64_t> dims) {
+    ValueInfoProto made;
+    made.name = name;
+    auto& type = made.type.emplace().tensor_type.emplace();
+    type.elem_type = kFloat;
+    auto& shape = type.shape.emplace();
+    shape.dim.push_back({std::nullopt, "batch"});
+    for (const std::int64_t extent : dims)
+        shape.dim.push_back({extent, {}});
+    return made;
+}
+
+TensorProto floats(const std::string& name, std::vector<std::int64_t> dims, float first = 0) {
+    TensorProto made;
+    made.name = name;
+    made.data_type = kFloat;
+    made.dims = dims;
+    for (std::int64_t i = 0; i < element_count(dims); ++i)
+        made.float_data.push_back(first + float(i));
+    return made;
+}
+
+TensorProto integers(const std::string& name, std::vector<std::int64_t> values) {
+    TensorProto made;
+    made.name = name;
+    made.data_type = kInt64;
+    made.dims = {std::int64_t(values.size())};
+    made.int64_data = std::move(values);
+    return made;
+}
+
+AttributeProto ints(const std::string& name, std::vector<std::int64_t> values) {
+    AttributeProto made;
+    made.name = name;
+    made.ints = std::move(values);
+    return made;
+}
+
+ModelProto model(std::vector<NodeProto> nodes, std::vector<TensorProto> tensors,
+                 std::vector<std::int64_t> input, std::int64_t opset = 17) {
+    ModelProto made;
+    made.opset_import = {{"", opset}};
+    GraphProto& graph = made.graph.emplace();
+    graph.input = {value("x", std::move(input))};
+    graph.output = {value("y", {})};
+    graph.node = std::move(nodes);
+    graph.initializer = std::move(tensors);
+    return made;
+}
+
+ImportedModel imported(const ModelProto& made, Constants& constants) {
+    ImportedModel read = import_model(made, "net", constants);
+    if (read.refusals.empty()) {
+        LoadOptions load;
+        load.texts["net.yaml"] = read.spec;
+        Diagnostics diagnostics;
+        const JobSpec job = load_job("net.yaml", load, diagnostics);
+        REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false), read.spec);
+        CHECK(build_graph(job, 1, diagnostics).parameters.size() == read.tensors.size());
+    }
+    return read;
+}
+
+TEST_CASE("a network comes in with its names and weights") {
+    Constants constants(".", 0);
+    const ImportedModel read =
+        imported(model({{{"x", "features.0.weight", "features.0.bias"},
+                         {"a"},
+                         "/features/0/Conv",
+                         "Conv",
+                         {ints("pads", {1, 1, 1, 1})},
+                         {}},
+                        {{"a"}, {"b"}, "/relu/Relu", "Relu", {}, {}},
+                        {{"b"}, {"c"}, "", "Shape", {}, {}},
+                        {{"c", "zero"}, {"d"}, "", "Gather", {}, {}},
+                        {{"d", "axes"}, {"e"}, "", "Unsqueeze", {}, {}},
+                        {{"e", "rest"}, {"f"}, "", "Concat", {}, {}},
+                        {{"b", "f"}, {"g"}, "/Reshape", "Reshape", {}, {}},
+                        {{"g", "fc.weight"}, {"h"}, "/fc/MatMul", "MatMul", {}, {}},
+                        {{"h", "fc.bias"}, {"y"}, "/fc/Add", "Add", {}, {}}},
+                       {floats("features.0.weight", {2, 1, 3, 3}), floats("features.0.bias", {2}),
+                        integers("zero", {0}), integers("axes", {0}), integers("rest", {-1}),
+                        floats("fc.weight", {32, 3}), floats("fc.bias", {3}, 5)},
+                       {1, 4, 4}, 13),
+                 constants);
+    REQUIRE_MESSAGE(read.refusals.empty(), read.refusals[0].place, read.refusals[0].text);
+    CHECK(read.spec ==
+          "kind: model\nname: net\ninput: {shape: [1, 4, 4]}\nlayers:\n"
+          "  - conv2d: {name: features_0, filters: 2, padding: 1}\n"
+          "  - relu: {name: relu}\n"
+          "  - flatten: {name: Reshape}\n"
+          "  - dense: {name: fc, units: 3}\n");
+    REQUIRE(read.tensors.size() == 4);
+    for (const StoredTensor& tensor : read.tensors)
+        if (tensor.name == "fc.bias") {
+            float first = 0;
+            std::memcpy(&first, tensor.bytes.data(), sizeof first);
+            CHECK(first == 5);
+        }
+}
+
+TEST_CASE("rows of images with channels last get weights in our order") {
+    Constants constants(".", 0);
+    const ImportedModel read =
+        imported(model({{{"x"}, {"a"}, "t", "Transpose", {ints("perm", {0, 3, 1, 2})}, {}},
+                        {{"a"}, {"b"}, "r", "Relu", {}, {}},
+                        {{"b"}, {"c"}, "u", "Transpose", {ints("perm", {0, 2, 3, 1})}, {}},
+                        {{"c"}, {"d"}, "f", "Flatten", {}, {}},
+                        {{"d", "w"}, {"y"}, "m", "MatMul", {}, {}}},
+                       {floats("w", {12, 1})}, {2, 2, 3}),
+                 constants);
+    REQUIRE(read.refusals.empty());
+    REQUIRE(read.tensors.size() == 1);
+    std::vector<float> weights(12);
+    std::memcpy(weights.data(), read.tensors[0].bytes.data(), 48);
+    // Row (c, h, w) of ours is row (h, w, c) of the file's.
+    CHECK(weights == std::vector<float>{0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11});
+    CHECK(read.spec.find("shape: [3, 2, 2]") != std::string::npos);
+}
+
+TEST_CASE("whatever cannot be said is refused at once, with node and operator") {
+    Constants constants(".", 0);
+    const ImportedModel read =
+        imported(model({{{"x"}, {"a"}, "first", "Loop", {}, {}},
+                        {{"a"}, {"b"}, "behind", "Relu", {}, {}},
+                        {{"x"}, {"c"}, "second", "Einsum", {}, {}},
+                        {{"x", "nothing"}, {"d"}, "third", "Add", {}, {}},
+                        {{"x", "n"}, {"e"}, "fourth", "Reshape", {}, {}},
+                        {{"x"}, {"g"}, "fifth", "Special", {}, "com.example"},
+                        {{"x"}, {"y"}, "", "Relu", {}, {}}},
+                       {integers("n", {2, 3})}, {6}),
+                 constants);
+    std::string places;
+    for (const Refusal& refusal : read.refusals)
+        places += refusal.place + "; ";
+    CHECK(places ==
+          "node `first` (Loop); node `second` (Einsum); node `third` (Add); node "
+          "`fourth` (Reshape); node `fifth` (Special); ");
+}
+
+TEST_CASE("files of another version, without a graph or with an unsound input are refused") {
+    Constants constants(".", 0);
+    CHECK(imported(ModelProto(), constants).refusals.size() == 1);
+    CHECK(imported(model({}, {}, {3}, 6), constants).refusals.size() == 1);
+    CHECK(imported(model({{{"x"}, {"y"}, "n", "Relu", {}, {}}}, {}, {3, 0, 3}), constants)
+              .refusals.at(0)
+              .place == "the input `x`");
+}
+
+TEST_CASE("weights are read from files beside the model alone, and no link is followed") {
+    const auto folder = std::filesystem::temp_directory_path() /
+                        fmt::format("dtnn-onnx-{}", static_cast<long>(::getpid()));
+    std::filesystem::create_directories(folder / "inner");
+    std::ofstream(folder / "inner" / "w.data", std::ios::binary) << std::string(16, '\0');
+    std::ofstream(folder / "outside", std::ios::binary) << std::string(16, '\0');
+    std::filesystem::create_symlink("w.data", folder / "inner" / "link");
+    const auto fault = [&](const std::string& location, const std::string& offset = "0") {
+        TensorProto tensor = floats("w", {4});
+        tensor.float_data.clear();
+        tensor.data_location = kExternal;
+        tensor.external_data = {{"location", location}, {"offset", offset}};
+        Constants constants((folder / "inner").string(), 0);
+        try {
+            CHECK(constants.read(tensor).elements() == 4);
+            return std::string();
+        } catch (const Refused& refused) {
+            return std::string(refused.what());
+        }
+    };
+    CHECK(fault("w.data").empty());
+    CHECK(fault("link").find("is a link") != std::string::npos);
+    for (const char* location : {"../outside", "/etc/hostname", "", ".", "a//b", "./w.data"})
+        CHECK_MESSAGE(fault(location).find("none of the model's folder") != std::string::npos,
+                      location);
+    CHECK(fault("w.data", "1").find("does not have 16 bytes") != std::string::npos);
+    CHECK(fault("w.data", "-1").find("does not have") != std::string::npos);
+    CHECK(fault("none").find("cannot be opened") != std::string::npos);
+    std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("small files do not become much memory") {
+    Constants constants(".", 0);
+    std::vector<NodeProto> nodes;
+    std::vector<TensorProto> tensors{integers("n", {1 << 24})};
+    for (int i = 0; i < 20; ++i)
+        nodes.push_back({{"n"}, {fmt::format("c{}", i)}, "n", "ConstantOfShape", {}, {}});
+    nodes.push_back({{"x"}, {"y"}, "r", "Relu", {}, {}});
+    const ImportedModel read = imported(model(nodes, tensors, {3}), constants);
+    REQUIRE(!read.refusals.empty());
+    CHECK(read.refusals[0].text.find("far more numbers") != std::string::npos);
+}
+
+}  // namespace import_test

@@ -1,0 +1,122 @@
+#include "compiler/onnx/in/import.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "base/input_file.hpp"
+#include "base/quantity_text.hpp"
+#include "base/text.hpp"
+#include "base/utf8.hpp"
+#include "compiler/support/check.hpp"
+#include "tools/command_line/command.hpp"
+#include "tools/dtnnc/options.hpp"
+#include "tools/dtnnc/output.hpp"
+#include "tools/dtnnc/runtime_library.hpp"
+
+namespace dtnn::tools {
+namespace {
+
+namespace onnx = compiler::onnx;
+
+struct ImportCommand {
+    std::string source, output, weights;
+    CommonOptions common;
+};
+
+int refuse(const std::string& source, const std::vector<onnx::Refusal>& refusals) {
+    std::string text = fmt::format("dtnnc: {} cannot be imported, for {}:\n", shown(source),
+                                   count_text(std::int64_t(refusals.size()), "reason"));
+    for (const onnx::Refusal& refusal : refusals) {
+        text += fmt::format("  {}: {}\n", refusal.place, refusal.text);
+        if (!refusal.help.empty()) text += fmt::format("    help: {}\n", refusal.help);
+    }
+    write_stderr(text);
+    return int(ExitCode::mismatch);
+}
+
+/// The spec's own parameters are those that have weights, or it is our bug.
+void check_parameters(const compiler::Graph& graph, const onnx::ImportedModel& made) {
+    std::map<std::string, const Dims*> dims;
+    for (const StoredTensor& tensor : made.tensors)
+        dims[tensor.name] = &tensor.dims;
+    for (const compiler::Parameter& parameter : graph.parameters) {
+        const auto found = dims.find(parameter.name);
+        DTNN_CHECK(found != dims.end() && *found->second == parameter.dims,
+                   "the spec's `{}` is none of the imported weights", parameter.name);
+    }
+    DTNN_CHECK_COMPARE(graph.parameters.size(), ==, made.tensors.size());
+}
+
+int import_model(const ImportCommand& command) {
+    std::string bytes;
+    if (const ReadFault fault =
+            read_input(command.source, onnx::kMostMessageBytes, "an ONNX file", bytes))
+        throw UsageError(fmt::format("cannot read {}: {}", command.source, fault.reason()));
+    onnx::ModelProto model;
+    try {
+        model = onnx::read_model(bytes);
+    } catch (const ProtobufError& error) {
+        return refuse(command.source, {{fmt::format("byte {}", error.offset()), error.what(),
+                                        "name a file that an exporter of ONNX wrote, whole"}});
+    }
+    const std::filesystem::path folder = std::filesystem::path(command.source).parent_path();
+    onnx::Constants constants(folder.empty() ? "." : folder.string(), bytes.size());
+    const onnx::ImportedModel made =
+        onnx::import_model(model, std::filesystem::path(command.output).stem().string(), constants);
+    if (!made.refusals.empty()) return refuse(command.source, made.refusals);
+
+    compiler::LoadOptions load = load_options(command.common);
+    load.texts[command.output] = made.spec;
+    compiler::Diagnostics diagnostics;
+    const compiler::JobSpec job = compiler::load_job(command.output, load, diagnostics);
+    compiler::Graph graph;
+    if (!diagnostics.has_errors()) graph = compiler::build_graph(job, 1, diagnostics);
+    // A network whose result fits no dataset of classes is one all the same.
+    if (graph.outputs.empty()) return print_diagnostics(diagnostics, command.common);
+    check_parameters(graph, made);
+
+    if (!made.tensors.empty()) {
+        const int exit_code = runtime_library().write_weights(
+            command.weights, made.tensors, {{"format", "dtnn"}, {"model", job.model.name}});
+        if (exit_code != 0) return exit_code;
+        std::int64_t numbers = 0;
+        for (const StoredTensor& tensor : made.tensors)
+            numbers += element_count(tensor.dims);
+        tell_written(command.weights, fmt::format("{} parameters", grouped(numbers)));
+    }
+    write_file(command.output, made.spec);
+    tell_written(command.output, count_text(std::int64_t(made.layers), "layer"));
+    return 0;
+}
+
+std::function<int()> declare_import(OptionList& list) {
+    auto given = std::make_shared<ImportCommand>();
+    list.argument("FILE", given->source, "A model as ONNX, of operator sets 7 to 23");
+    declare_common(list, given->common);
+    list.text("-o,--output", given->output, "File of the model's spec",
+              {.required = true, .value = "FILE"});
+    list.text("--weights", given->weights, "File of its weights, .safetensors or .npz",
+              {.required = true, .value = "FILE"});
+    return [given] { return import_model(*given); };
+}
+
+const RegisteredCommand kImportCommand(
+    {.name = "import",
+     .doc = "Reads an ONNX file as a model's spec and its weights",
+     .place = 130,
+     .declare = declare_import,
+     .purpose = Purpose::use,
+     .exits = {{ExitCode::failed},
+               {ExitCode::invalid_spec},
+               {ExitCode::mismatch, "the file is broken, or has what no layer here does"}},
+     .examples = {{"dtnnc import net.onnx -o net.yaml --weights net.safetensors",
+                   "a network of PyTorch, TensorFlow or Keras, to be trained on here"}},
+     .details = "What cannot be taken over is refused, all of it at once, each with its node, its "
+                "operator and what can be done. The spec trains like any other; it ends where the "
+                "file ends, at logits more often than at a softmax."});
+
+}  // namespace
+}  // namespace dtnn::tools
