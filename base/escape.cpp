@@ -1,6 +1,6 @@
 #include "base/escape.hpp"
 
-#include <cstdlib>
+#include <charconv>
 
 #include "base/utf8.hpp"
 
@@ -17,9 +17,11 @@ std::string on_one_line(std::string_view text) {
 }
 
 bool is_number(const std::string& text) {
-    char* end = nullptr;
-    static_cast<void>(std::strtod(text.c_str(), &end));
-    return end == text.c_str() + text.size();
+    double ignored = 0;
+    const char* const begin =
+        text.c_str() + (text.starts_with('+') && !text.starts_with("+-") ? 1 : 0);
+    const char* const end = text.c_str() + text.size();
+    return std::from_chars(begin, end, ignored).ptr == end;
 }
 
 /// A letter or digit of ASCII, or a byte of a longer character.

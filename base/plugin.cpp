@@ -5,6 +5,8 @@
 
 #include <filesystem>
 
+#include "base/own_folder.hpp"
+
 // The build says where an installation has its libraries; who compiles this source alone does not.
 #ifndef DTNN_LIBRARY_FOLDER
 #define DTNN_LIBRARY_FOLDER "lib"
@@ -20,11 +22,11 @@ constexpr const char* kTogether =
 
 Plugin open_plugin(const std::string& name) {
     std::error_code ignored;
-    const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+    const std::filesystem::path own = own_folder();
     Plugin plugin;
     plugin.name = name;
     for (const char* folder : {".", "../lib", "../" DTNN_LIBRARY_FOLDER}) {
-        const std::filesystem::path path = (program / folder / name).lexically_normal();
+        const std::filesystem::path path = (own / folder / name).lexically_normal();
         if (!std::filesystem::exists(path, ignored)) {
             plugin.looked += (plugin.looked.empty() ? "" : ", ") + path.parent_path().string();
             continue;

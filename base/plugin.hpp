@@ -13,8 +13,9 @@ struct Plugin {
     std::string refused;  ///< why it was found and did not load
 };
 
-/// Looks beside the program and in the library folder of an installation. What is opened stays to
-/// the end of the program: the libraries behind it leave handlers behind.
+/// Looks beside the code that asks (base/own_folder.hpp) and in the library folder of an
+/// installation. What is opened stays to the end of the program: the libraries behind it leave
+/// handlers behind.
 Plugin open_plugin(const std::string& name);
 
 /// Null where there is none: program and library are of different builds.

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "base/own_folder.hpp"
+
 namespace dtnn {
 
 std::vector<std::string> spec_folders() {
@@ -19,10 +21,11 @@ std::vector<std::string> spec_folders() {
         }
     }
     std::error_code error;
-    const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
-    if (error) return folders;
-    for (const char* specs : {"../share/dtnn/specs", "../../../specs"})
-        if (fs::path found = (program / specs).lexically_normal(); fs::is_directory(found, error))
+    const fs::path own = own_folder();
+    if (own.empty()) return folders;
+    // Of a program, of a library in lib/ or in lib/x86_64-linux-gnu/, and of the build's bin/.
+    for (const char* specs : {"../share/dtnn/specs", "../../share/dtnn/specs", "../../../specs"})
+        if (fs::path found = (own / specs).lexically_normal(); fs::is_directory(found, error))
             folders.push_back(found.string());
     return folders;
 }

@@ -1,7 +1,7 @@
 #include "plan/diff/settings.hpp"
 
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
 #include <map>
 #include <set>
 
@@ -69,9 +69,9 @@ constexpr const char* kChosen[] = {"training.optimizer",   "training.loss",   "t
 // A model's parameters are kept as they were written: 1e-2 is 0.01.
 bool same_number(const std::string& a, const std::string& b) {
     auto number = [](const std::string& text, double& value) {
-        char* end = nullptr;
-        value = std::strtod(text.c_str(), &end);
-        return !text.empty() && *end == '\0';
+        const char* const end = text.data() + text.size();
+        const auto read = std::from_chars(text.data(), end, value);
+        return read.ec == std::errc() && read.ptr == end;
     };
     double x = 0, y = 0;
     return number(a, x) && number(b, y) && x == y;

@@ -40,8 +40,9 @@ std::vector<Pipeline::Row> Pipeline::rows_of(const plan::Plan& plan) {
 }
 
 Pipeline::Pipeline(const SampleSource& source, const plan::Plan& plan,
-                   std::vector<Arrangement> arrangements)
+                   std::vector<Arrangement> arrangements, PreparedBy prepared_by)
     : source_(source),
+      prepared_by_(prepared_by),
       dataset_(plan.dataset),
       arrangements_(std::move(arrangements)),
       image_(plan::has_image(plan.dataset)),
@@ -54,7 +55,9 @@ Pipeline::Pipeline(const SampleSource& source, const plan::Plan& plan,
       staging_(plan::staged_samples(plan) * plan::staged_sample(plan).bytes(),
                "the batches prepared ahead"),
       slots_(plan::kStagedBatches),
-      workers_(std::size_t(std::max(1, plan.target.data_workers))) {
+      workers_(prepared_by == PreparedBy::who_waits
+                   ? 1
+                   : std::size_t(std::max(1, plan.target.data_workers))) {
     // Real numbers of all samples before integers, whose elements may be smaller.
     std::byte* place = staging_.data();
     for (const bool integers : {false, true}) {
@@ -81,6 +84,7 @@ Pipeline::Pipeline(const SampleSource& source, const plan::Plan& plan,
         worker.sample.input().floats.reserve(std::size_t(plan::largest_sample(dataset_)));
         worker.scratch.spare.input().floats.reserve(std::size_t(plan::largest_sample(dataset_)));
     }
+    if (prepared_by_ == PreparedBy::who_waits) return;
     try {
         for (Worker& worker : workers_)
             worker.thread = std::thread([this, &worker] { work(worker); });
@@ -142,6 +146,8 @@ std::int64_t Pipeline::wait() {
     std::unique_lock lock(mutex_);
     if (taken_ >= batches_) return 0;
     const Slot& slot = slot_of(taken_);
+    while (prepared_by_ == PreparedBy::who_waits && !slot.ready && error_ == nullptr)
+        prepare_portion(workers_.front(), lock);
     // Portions are taken on in order: once all workers are idle, every sample before the one that
     // failed is done.
     ready_.wait(lock, [&] { return slot.ready || (error_ != nullptr && busy_ == 0); });
@@ -335,44 +341,49 @@ Pipeline::Portion Pipeline::take_portion() {
     return portion;
 }
 
+/// Under the lock, which is let go while samples are prepared.
+void Pipeline::prepare_portion(Worker& worker, std::unique_lock<std::mutex>& lock) {
+    const Portion portion = take_portion();
+    const std::int64_t number = portion.number;
+    Slot& slot = slot_of(number);
+    const plan::Part batch = part(number);
+    const bool mixes = mixing_ && pass_.epoch;
+    ++busy_;
+    lock.unlock();
+    std::exception_ptr error;
+    std::int64_t position = portion.begin;
+    try {
+        for (; position < portion.end && !cancelled_; ++position) {
+            prepare(worker, position, position - batch.first, slot);
+            if (mixes) mix_with_other_batch(worker, position, batch, slot);
+        }
+    } catch (...) {
+        error = std::current_exception();
+    }
+    lock.lock();
+    slot.finished += position - portion.begin;
+    if (error == nullptr && slot.finished == batch_samples(number)) {
+        if (mixes) {
+            lock.unlock();
+            mix_pairs(batch, slot);
+            lock.lock();
+        }
+        slot.ready = true;
+    }
+    if (error != nullptr && (error_ == nullptr || position < error_at_)) {
+        error_ = error;
+        error_at_ = position;
+    }
+    --busy_;
+    if (slot.ready || ((error_ != nullptr || cancelled_) && busy_ == 0)) ready_.notify_all();
+}
+
 void Pipeline::work(Worker& worker) {
     std::unique_lock lock(mutex_);
     while (true) {
         work_.wait(lock, [&] { return quit_ || has_work(); });
         if (quit_) return;
-        const Portion portion = take_portion();
-        const std::int64_t number = portion.number;
-        Slot& slot = slot_of(number);
-        const plan::Part batch = part(number);
-        const bool mixes = mixing_ && pass_.epoch;
-        ++busy_;
-        lock.unlock();
-        std::exception_ptr error;
-        std::int64_t position = portion.begin;
-        try {
-            for (; position < portion.end && !cancelled_; ++position) {
-                prepare(worker, position, position - batch.first, slot);
-                if (mixes) mix_with_other_batch(worker, position, batch, slot);
-            }
-        } catch (...) {
-            error = std::current_exception();
-        }
-        lock.lock();
-        slot.finished += position - portion.begin;
-        if (error == nullptr && slot.finished == batch_samples(number)) {
-            if (mixes) {
-                lock.unlock();
-                mix_pairs(batch, slot);
-                lock.lock();
-            }
-            slot.ready = true;
-        }
-        if (error != nullptr && (error_ == nullptr || position < error_at_)) {
-            error_ = error;
-            error_at_ = position;
-        }
-        --busy_;
-        if (slot.ready || ((error_ != nullptr || cancelled_) && busy_ == 0)) ready_.notify_all();
+        prepare_portion(worker, lock);
     }
 }
 

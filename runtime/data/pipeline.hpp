@@ -1,5 +1,6 @@
 #pragma once
-/// Prepares batches in background threads, two ahead, in memory that the plan books as staging.
+/// Prepares batches in background threads, two ahead, in memory that the plan books as staging; or
+/// in the thread that waits for them, where samples are in memory and little is to be done to them.
 ///
 /// The workers share the samples of a pass in small portions, in order. What a sample becomes is a
 /// function of seed, epoch, sample and occurrence, and its place in a batch is given, so batches
@@ -53,6 +54,9 @@ struct BatchInputs {
     bool labels = false;     ///< the target is of labels (i32); false: of numbers
 };
 
+/// Who prepares the samples of a pass.
+enum class PreparedBy { threads_of_its_own, who_waits };
+
 class Pipeline {
   public:
     /// What the prepared batches and the workers' samples take (plan/rules/staging.hpp).
@@ -60,9 +64,10 @@ class Pipeline {
 
     /// Samples are stored in the types of the plan's inputs; `arrangements` map the logical places
     /// of each (channels, height, width) to those in memory. The source outlives the pipeline. One
-    /// thread for each of the plan's data_workers.
+    /// thread for each of the plan's data_workers, or none.
     Pipeline(const SampleSource& source, const plan::Plan& plan,
-             std::vector<Arrangement> arrangements);
+             std::vector<Arrangement> arrangements,
+             PreparedBy prepared_by = PreparedBy::threads_of_its_own);
     /// Of a plan with one input.
     Pipeline(const SampleSource& source, const plan::Plan& plan, Arrangement sample)
         : Pipeline(source, plan, std::vector<Arrangement>{std::move(sample)}) {}
@@ -116,6 +121,7 @@ class Pipeline {
     };
 
     void work(Worker& worker);
+    void prepare_portion(Worker& worker, std::unique_lock<std::mutex>& lock);
     void end_workers();
     /// Those of the inputs, then the target's: its classes, and its numbers.
     static std::vector<Row> rows_of(const plan::Plan& plan);
@@ -146,6 +152,7 @@ class Pipeline {
     Slot& slot_of(std::int64_t number) { return slots_[std::size_t(number) % slots_.size()]; }
 
     const SampleSource& source_;
+    const PreparedBy prepared_by_;
     const plan::Dataset dataset_;
     std::vector<Arrangement> arrangements_;
     const bool image_;  ///< the first input is one

@@ -102,4 +102,32 @@ const std::vector<std::int64_t>& Sampler::epoch_order(std::int64_t epoch) {
     return order_;
 }
 
+// The words are compared here alone: `validation` is a split of the samplers only where it has
+// samples of its own.
+bool is_split(const std::string& word) {
+    return word == "train" || word == "validation" || word == "test";
+}
+
+void require_split(const plan::Plan& plan, const std::string& word) {
+    const plan::Dataset& dataset = plan.dataset;
+    if (!is_split(word))
+        throw RunError(Exit::usage, fmt::format("`{}` is no split of a dataset", word),
+                       "name one of train, validation, test");
+    const std::int64_t samples = word == "validation" ? dataset.validation_samples
+                                 : word == "test"     ? dataset.test_samples
+                                                      : dataset.train_samples;
+    if (samples > 0) return;
+    throw RunError(Exit::usage,
+                   fmt::format("the plan's dataset `{}` has no {} samples", dataset.name, word),
+                   word == "validation" ? "compile the job with training.validation_split, "
+                                          "dataset.validation_folder or dataset.test_as_validation"
+                                        : "name another split: train, validation, test");
+}
+
+SplitSamples samples_of(const Sampler& sampler, const std::string& word) {
+    if (word == "train") return {Split::train, sampler.train()};
+    if (word == "validation") return {sampler.validation_split(), sampler.validation()};
+    return {Split::test, sampler.test()};
+}
+
 }  // namespace dtnn::runtime

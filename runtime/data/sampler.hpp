@@ -2,6 +2,8 @@
 /// In which order samples are seen: pure functions of the seed, without the state of a generator.
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -55,5 +57,19 @@ class Sampler {
     std::vector<std::int64_t> order_;
     std::vector<std::int64_t> drawn_;  ///< the pool, as one draws from it
 };
+
+/// Whether it is what users call a split: train, validation or test.
+bool is_split(const std::string& word);
+
+/// A split without samples is a RunError (exit 2).
+void require_split(const plan::Plan& plan, const std::string& word);
+
+struct SplitSamples {
+    Split split = Split::test;
+    std::span<const std::int64_t> order;
+};
+/// In rising order. Of `train` those that are trained on: without the validation samples, each
+/// once.
+SplitSamples samples_of(const Sampler& sampler, const std::string& word);
 
 }  // namespace dtnn::runtime

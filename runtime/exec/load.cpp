@@ -258,9 +258,7 @@ LoadedPlan load_plan(const std::string& path, int ranks) {
     return load_plan_text(plan_text(path), path, ranks);
 }
 
-namespace {
-
-LoadedPlan audited(std::string text, const std::string& name) {
+LoadedPlan read_plan_text(std::string text, const std::string& name) {
     plan::ReadResult result = plan::read_plan(text);
     if (!result.plan) {
         throw refused_plan(name, result.error,
@@ -280,14 +278,12 @@ LoadedPlan audited(std::string text, const std::string& name) {
     return loaded;
 }
 
-}  // namespace
-
 LoadedPlan read_plan_file(const std::string& path) {
-    return audited(plan_text(path), path);
+    return read_plan_text(plan_text(path), path);
 }
 
 LoadedPlan load_plan_text(std::string text, const std::string& name, int ranks) {
-    LoadedPlan loaded = audited(std::move(text), name);
+    LoadedPlan loaded = read_plan_text(std::move(text), name);
     check_runnable(loaded.plan, name, ranks);
     return loaded;
 }

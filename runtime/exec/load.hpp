@@ -24,6 +24,7 @@ LoadedPlan load_plan_text(std::string text, const std::string& name, int ranks =
 
 /// A plan that is not to be run here: reads, verifies and audits it.
 LoadedPlan read_plan_file(const std::string& path);
+LoadedPlan read_plan_text(std::string text, const std::string& name);
 
 /// Checks what audit() does not know: the machine, the kernels that are built in, and what the
 /// training loop relies on. Throws RunError (exit 5).

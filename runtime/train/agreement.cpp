@@ -66,7 +66,11 @@ Findings Agreement::agree(const Findings& mine) {
 }
 
 bool Agreement::stopped() const {
-    return exchange_ ? stopped_ : stop_requested() != 0;
+    return exchange_ ? stopped_ : asked_to_stop();
+}
+
+bool Agreement::asked_to_stop() const {
+    return asked_ || stop_requested() != 0;
 }
 
 void together(Communicator& communicator, const std::string& name,

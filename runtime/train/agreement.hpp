@@ -47,12 +47,21 @@ class Agreement {
     /// Whether a stop was requested of any rank, as far as all know.
     bool stopped() const;
 
+    /// Asks what goes on in this session to stop, as a signal asks all of the process. On the
+    /// thread that the session is used by.
+    void ask_to_stop() { asked_ = true; }
+    /// Takes that back.
+    void forget_to_stop() { asked_ = false; }
+    /// Whether this rank was asked to stop, by a signal or by ask_to_stop().
+    bool asked_to_stop() const;
+
   private:
     Communicator& communicator_;
     std::array<std::int64_t, 4> flags_{};  ///< the communicator's while it is under way
     std::unique_ptr<Exchange> exchange_;   ///< null: one rank
     bool under_way_ = false;
     bool stopped_ = false;
+    bool asked_ = false;
 };
 
 /// Does `work` on every rank, and waits until all have. Where it has failed on any, all throw: what

@@ -12,7 +12,6 @@
 
 #include "runtime/base/clock.hpp"
 #include "runtime/base/run_error.hpp"
-#include "runtime/base/signals.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -90,7 +89,7 @@ BenchResult measure(Session& session, const BenchRequest& request, BoundProgram&
         if (i == 0 && request.allocations != nullptr) before = request.allocations();
     }
     // A stop takes a step to be known to all, as in training.
-    bool stopped = session.agreement().agree({.stop = stop_requested() != 0}).stop;
+    bool stopped = session.agreement().agree({.stop = session.agreement().asked_to_stop()}).stop;
     // As in training: the results of a step are looked at when the next one is under way.
     bool under_way = false;
     for (std::int64_t i = 0; i < request.steps && !stopped; ++i) {
@@ -103,7 +102,7 @@ BenchResult measure(Session& session, const BenchRequest& request, BoundProgram&
         }
         if (under_way) program.wait();
         under_way = true;
-        stopped = session.agreement().tell({.stop = stop_requested() != 0}).stop;
+        stopped = session.agreement().tell({.stop = session.agreement().asked_to_stop()}).stop;
         result.seconds.push_back(watch.seconds());
     }
     if (under_way) program.wait();

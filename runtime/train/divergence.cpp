@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "base/quantity_text.hpp"
-#include "runtime/base/signals.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -72,7 +71,7 @@ NotANumber Divergence::validated_again(NotANumber found) {
 std::string Divergence::search(std::int64_t until_step) {
     if (!request_.rewind) return "";
     const std::string remedy = "; --check-numbers looks at every result from the beginning";
-    if (session_.agreement().agree({.stop = stop_requested() != 0}).stop)
+    if (session_.agreement().agree({.stop = session_.agreement().asked_to_stop()}).stop)
         return "a stop was requested" + remedy;
     TrainingState from;
     try {

@@ -8,7 +8,6 @@
 
 #include "runtime/base/clock.hpp"
 #include "runtime/base/run_error.hpp"
-#include "runtime/base/signals.hpp"
 #include "runtime/train/divergence.hpp"
 #include "runtime/train/epoch_steps.hpp"
 #include "runtime/train/epoch_sums.hpp"
@@ -138,7 +137,7 @@ bool Loop::step_checkpoint_due() const {
 /// samples.
 Findings Loop::findings() const {
     Findings found;
-    found.stop = stop_requested() != 0;
+    found.stop = session_.agreement().asked_to_stop();
     found.broken = divergence_.found();
     if (session_.rank() != 0) return found;
     const double every = plan_.training.checkpoint.every_seconds;
@@ -350,6 +349,10 @@ TrainingResult Loop::run() {
     while (end == End::no && state_.stop.empty() && state_.epoch < steps_.epochs()) {
         end = train_epoch();
         if (end == End::no) end = finish_epoch();
+        // The end of the training itself is more: its best weights come back.
+        if (end == End::no && request_.until_epoch > 0 && state_.epoch >= request_.until_epoch &&
+            state_.epoch < steps_.epochs() && state_.stop.empty())
+            end = End::enough;
     }
     if (end == End::interrupted) checkpoint();
     TrainingResult result;

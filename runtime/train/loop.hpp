@@ -76,7 +76,9 @@ struct TrainingRequest {
     /// all have one and call it together; the parameters count on rank 0, the state on all.
     std::function<TrainingState()> rewind;
     std::int64_t until_step = 0;  ///< ends after this step, if the training does not; 0: no
-    double until_seconds = 0;     ///< ends after the step in which they are over; 0: no
+    /// Ends when so many epochs are done, with their validation and schedules; 0: no.
+    std::int64_t until_epoch = 0;
+    double until_seconds = 0;  ///< ends after the step in which they are over; 0: no
 };
 
 struct TrainingResult {

@@ -88,55 +88,81 @@ PredictionForm prediction_form(const plan::Plan& plan) {
     return form;
 }
 
-void predict(Session& session, Split split, std::span<const std::int64_t> order,
-             const std::function<void(const PredictedBatch&)>& tell) {
-    const plan::Plan& plan = session.plan();
-    const PredictionForm form = prediction_form(plan);
-    const plan::Tensor& tensor = predictions_of(plan);
-    BoundProgram& program =
-        *session.executor().find(plan::ProgramKind::predict, plan.training.batch_size);
-    const std::int64_t batch = program.batch();
-    const std::int64_t elements = element_count(form.dims);
-    const Arrangement arrangement(tensor.dims, tensor.order);
-    const std::vector<std::int64_t> sample_bytes = plan::staged_sample(plan).inputs;
-    const void* const output = program.output(kOutput);
-    PredictedAnswers answers(plan, batch);
-    std::vector<double> rows(std::size_t(batch * elements));
+/// All that predicting takes, allocated once.
+struct Predictor::Parts {
+    Parts(Executor& executor, Pipeline& its_pipeline, const SampleSource& its_source)
+        : pipeline(its_pipeline),
+          source(its_source),
+          plan(executor.plan()),
+          form(prediction_form(plan)),
+          tensor(predictions_of(plan)),
+          program(*executor.find(plan::ProgramKind::predict, plan.training.batch_size)),
+          elements(element_count(form.dims)),
+          arrangement(tensor.dims, tensor.order),
+          sample_bytes(plan::staged_sample(plan).inputs),
+          output(program.output(kOutput)),
+          answers(plan, program.batch()),
+          rows(std::size_t(program.batch() * elements)),
+          inputs(batch_inputs(program)) {
+        inputs.labels = form.kind == plan::LabelKind::classes;
+        if (inputs.labels)
+            inputs.target = answers.labels.data();
+        else if (!answers.raw.empty())
+            inputs.target = answers.raw.data();
+    }
 
-    BatchInputs inputs = batch_inputs(program);
-    inputs.labels = form.kind == plan::LabelKind::classes;
-    if (inputs.labels)
-        inputs.target = answers.labels.data();
-    else if (!answers.raw.empty())
-        inputs.target = answers.raw.data();
+    Pipeline& pipeline;
+    const SampleSource& source;
+    const plan::Plan& plan;
+    const PredictionForm form;
+    const plan::Tensor& tensor;
+    BoundProgram& program;
+    const std::int64_t elements;
+    const Arrangement arrangement;
+    const std::vector<std::int64_t> sample_bytes;
+    const void* const output;
+    PredictedAnswers answers;
+    std::vector<double> rows;
+    BatchInputs inputs;
+};
 
-    program.run_prologue();
+Predictor::Predictor(Executor& executor, Pipeline& pipeline, const SampleSource& source)
+    : parts_(std::make_unique<Parts>(executor, pipeline, source)) {}
+
+Predictor::~Predictor() = default;
+
+void Predictor::predict(Split split, std::span<const std::int64_t> order,
+                        const std::function<void(const PredictedBatch&)>& tell, bool prepared) {
+    Parts& all = *parts_;
+    const std::int64_t batch = all.program.batch();
+    PredictedAnswers& answers = all.answers;
+    if (!prepared) all.program.run_prologue();
     PredictedBatch told;
-    Pipeline& pipeline = session.pipeline();
+    Pipeline& pipeline = all.pipeline;
     pipeline.start(split, order, batch);
     while (const std::int64_t samples = pipeline.wait()) {
-        pipeline.take(inputs);
-        for (std::size_t i = 0; i < inputs.features.size(); ++i)
-            std::memset(static_cast<std::byte*>(inputs.features[i]) + samples * sample_bytes[i], 0,
-                        std::size_t((batch - samples) * sample_bytes[i]));
-        program.run();
-        const std::span<double> predictions(rows.data(), std::size_t(samples * elements));
-        if (tensor.dtype == DType::f64) {
-            copy_rows<double>(output, arrangement, form.given, predictions);
+        pipeline.take(all.inputs);
+        for (std::size_t i = 0; i < all.inputs.features.size(); ++i)
+            std::memset(
+                static_cast<std::byte*>(all.inputs.features[i]) + samples * all.sample_bytes[i], 0,
+                std::size_t((batch - samples) * all.sample_bytes[i]));
+        all.program.run();
+        const std::span<double> predictions(all.rows.data(), std::size_t(samples * all.elements));
+        if (all.tensor.dtype == DType::f64) {
+            copy_rows<double>(all.output, all.arrangement, all.form.given, predictions);
         } else {
-            copy_rows<float>(output, arrangement, form.given, predictions);
+            copy_rows<float>(all.output, all.arrangement, all.form.given, predictions);
         }
         const auto none = std::find_if_not(predictions.begin(), predictions.end(),
                                            [](double value) { return std::isfinite(value); });
         if (none != predictions.end()) {
-            const std::int64_t at = told.first + (none - predictions.begin()) / elements;
-            throw RunError(
-                Exit::diverged,
-                fmt::format("the prediction for {} is {}",
-                            session.source().name_of(split, order[std::size_t(at)]), *none),
-                "predict with the weights of a training that did not diverge");
+            const std::int64_t at = told.first + (none - predictions.begin()) / all.elements;
+            throw RunError(Exit::diverged,
+                           fmt::format("the prediction for {} is {}",
+                                       all.source.name_of(split, order[std::size_t(at)]), *none),
+                           "predict with the weights of a training that did not diverge");
         }
-        answers.convert(plan.target.dtype);
+        answers.convert(all.plan.target.dtype);
         told.samples = samples;
         told.predictions = predictions;
         told.labels = PredictedAnswers::of(answers.labels, samples, batch);
@@ -146,6 +172,11 @@ void predict(Session& session, Split split, std::span<const std::int64_t> order,
         if (stop_requested() != 0) break;
     }
     pipeline.stop();
+}
+
+void predict(Session& session, Split split, std::span<const std::int64_t> order,
+             const std::function<void(const PredictedBatch&)>& tell) {
+    Predictor(session.executor(), session.pipeline(), session.source()).predict(split, order, tell);
 }
 
 }  // namespace dtnn::runtime

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -11,6 +12,8 @@
 
 namespace dtnn::runtime {
 
+class Executor;
+class Pipeline;
 class Session;
 
 /// The form of a plan's predictions.
@@ -39,6 +42,25 @@ struct PredictedBatch {
     /// The truth as the source has it: of classes `labels`, otherwise `targets`.
     std::span<const std::int32_t> labels;
     std::span<const double> targets;
+};
+
+/// The predict program of an executor, which is asked about samples of a source, once or again.
+class Predictor {
+  public:
+    /// All of them outlive it; the pipeline is one over the source. RunError (exit 5) where the
+    /// plan has no program that predicts.
+    Predictor(Executor& executor, Pipeline& pipeline, const SampleSource& source);
+    ~Predictor();
+
+    /// Tells of batch after batch, as `predict` below. `prepared`: since the call before, nothing
+    /// else has run in the executor and no parameter has changed, so that what depends on
+    /// parameters alone need not be computed again.
+    void predict(Split split, std::span<const std::int64_t> order,
+                 const std::function<void(const PredictedBatch&)>& tell, bool prepared = false);
+
+  private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
 };
 
 /// Tells of batch after batch. The last one may have fewer samples than the program takes: zeros

@@ -13,16 +13,12 @@
 #include "plan/rules/parallel.hpp"
 #include "runtime/base/checksum.hpp"
 #include "runtime/base/run_error.hpp"
-#include "runtime/base/signals.hpp"
 #include "runtime/comm/started_ranks.hpp"
 #include "runtime/exec/number_check.hpp"
 #include "runtime/train/initialize.hpp"
 
 namespace dtnn::runtime {
-namespace {
 
-/// How the inputs of one sample lie in memory. The batch is their outermost axis, and all programs
-/// agree (checked when the plan was loaded).
 std::vector<Arrangement> sample_arrangements(const plan::Plan& plan) {
     const plan::Program& program = plan.programs.front();
     std::vector<Arrangement> list;
@@ -38,8 +34,6 @@ std::vector<Arrangement> sample_arrangements(const plan::Plan& plan) {
     }
     return list;
 }
-
-}  // namespace
 
 BatchInputs batch_inputs(const BoundProgram& program) {
     BatchInputs result;
@@ -94,6 +88,13 @@ const MetricValue* PassValues::find(const std::string& name) const {
     const auto found = std::find_if(values.begin(), values.end(),
                                     [&](const MetricValue& value) { return value.name == name; });
     return found == values.end() ? nullptr : &*found;
+}
+
+void require_number(const PassValues& values, const std::string& split) {
+    if (values.samples == 0 || std::isfinite(values.loss())) return;
+    throw RunError(Exit::diverged,
+                   fmt::format("the loss on the {} split is {}", split, values.loss()),
+                   "train with a smaller learning rate");
 }
 
 void BatchProgram::set_learning_rate(double value, DType dtype) const {
@@ -354,7 +355,8 @@ bool Session::evaluate_pass(const Pass& pass, std::int64_t steps, NumberCheck* c
             metrics.add(batch.outputs, samples);
             broken = broken || !std::isfinite(batch.loss()) || (check != nullptr && check->found());
         }
-        const Findings found = agreement_.tell({.stop = stop_requested() != 0, .broken = broken});
+        const Findings found =
+            agreement_.tell({.stop = agreement_.asked_to_stop(), .broken = broken});
         stopped = stopped || found.stop;
         cut = found.broken || found.stop;
         if (cut) break;

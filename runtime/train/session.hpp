@@ -46,6 +46,9 @@ struct PassValues {
     const MetricValue* find(const std::string& name) const;
 };
 
+/// A loss on the split that is NaN or infinite is a RunError (exit 6).
+void require_number(const PassValues& values, const std::string& split = "test");
+
 /// A program with the addresses of what the loop writes and reads.
 struct BatchProgram {
     BoundProgram* program = nullptr;
@@ -65,6 +68,10 @@ struct BatchProgram {
     /// dropout draws follows from them.
     void set_position(std::int64_t epoch, std::int64_t first_sample) const;
 };
+
+/// How the inputs of one sample lie in memory. The batch is their outermost axis, and all programs
+/// agree (checked when the plan was loaded).
+std::vector<Arrangement> sample_arrangements(const plan::Plan& plan);
 
 /// The inputs that batches for the program go to.
 BatchInputs batch_inputs(const BoundProgram& program);

@@ -13,7 +13,6 @@
 #include "runtime/report/history_writer.hpp"
 #include "runtime/report/progress.hpp"
 #include "tools/dtnn_run/commands.hpp"
-#include "tools/dtnn_run/split.hpp"
 #include "tools/dtnn_run/start.hpp"
 #include "tools/dtnn_run/trained_network.hpp"
 

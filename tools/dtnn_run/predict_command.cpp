@@ -14,12 +14,12 @@
 
 #include "base/text.hpp"
 #include "runtime/base/signals.hpp"
+#include "runtime/data/sampler.hpp"
 #include "runtime/data/sources/prediction_inputs.hpp"
 #include "runtime/report/prediction_file.hpp"
 #include "runtime/report/progress.hpp"
 #include "runtime/train/predict.hpp"
 #include "tools/dtnn_run/commands.hpp"
-#include "tools/dtnn_run/split.hpp"
 #include "tools/dtnn_run/start.hpp"
 #include "tools/dtnn_run/trained_network.hpp"
 

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <span>
@@ -203,14 +202,6 @@ void warn(const std::string& text) {
     const std::string who = started_name();
     std::fprintf(stderr, "dtnn-run: %s%swarning: %s\n", who.c_str(), who.empty() ? "" : ": ",
                  shown_lines(text).c_str());
-}
-
-void require_number(const PassValues& values, const std::string& split) {
-    if (values.samples > 0 && !std::isfinite(values.loss())) {
-        throw RunError(Exit::diverged,
-                       fmt::format("the loss on the {} split is {}", split, values.loss()),
-                       "train with a smaller learning rate");
-    }
 }
 
 }  // namespace dtnn

@@ -71,7 +71,4 @@ void tell_written(const std::string& path);
 /// "dtnn-run: warning: TEXT" on stderr.
 void warn(const std::string& text);
 
-/// A loss on the split that is NaN or infinite is a RunError (exit 6).
-void require_number(const runtime::PassValues& values, const std::string& split = "test");
-
 }  // namespace dtnn

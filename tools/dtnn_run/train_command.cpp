@@ -59,7 +59,7 @@ void TrainRun::announce() {
     progress_->say(fmt::format(
         "{}: {} samples, {}, {}{}{}; writing {}", plan().name, samples,
         count_text(training.epochs, "epoch"), ranks == 1 ? "" : fmt::format("{} ranks, ", ranks),
-        count_text(start_.threads, "thread"), ranks == 1 ? "" : " each", folder_->path()));
+        count_text(start_.threads, "thread"), ranks == 1 ? "" : " each", kept_->folder.path()));
     if (!start_.processors.empty())
         progress_->say(fmt::format("{}threads stay on processors {}", ranks == 1 ? "" : "rank 0: ",
                                    fmt::join(start_.processors, ", ")));
@@ -78,7 +78,7 @@ TrainingState TrainRun::rewind() {
     std::optional<TrainingState> state;
     together(communicator_, "going back", [&] {
         if (first()) {
-            if (std::optional<Checkpoint> newest = checkpoints_->load_newest(warn))
+            if (std::optional<Checkpoint> newest = kept_->checkpoints.load_newest(warn))
                 state = newest->state;
         }
         if (state) return;
@@ -93,29 +93,20 @@ TrainingState TrainRun::rewind() {
 int TrainRun::interrupted(const TrainingResult& result) {
     if (!first()) return int(Exit::interrupted);
     try {
-        history_->interrupted(result);
-        history_->close();
+        kept_->history.interrupted(result);
+        kept_->history.close();
     } catch (const RunError& error) {
         warn(error.what());
     }
     progress_->say(fmt::format(
         "dtnn-run: stopped by a signal after step {}, {} of the epochs are done; go on with\n"
         "  dtnn-run --resume {}",
-        result.step, result.epoch, folder_->path()));
+        result.step, result.epoch, kept_->folder.path()));
     return int(Exit::interrupted);
 }
 
 void TrainRun::save() {
-    if (!first()) return;
-    // Someone may have removed it since; hours of training are not lost to that.
-    create_folders(folder_->path());
-    const TrainedNames names = {class_names_of(session_->source(), plan().dataset),
-                                session_->source().feature_names()};
-    save_weights(session_->executor(), folder_->weights(), start_.loaded.checksum, names);
-    if (plan().training.average_decay > 0) {
-        save_evaluated_weights(session_->executor(), folder_->average_weights(),
-                               start_.loaded.checksum, names);
-    }
+    if (first()) kept_->save();
 }
 
 /// Behind the weights: a trace is not worth losing them.
@@ -123,7 +114,7 @@ void TrainRun::save_trace() {
     if (!trace_) return;
     try {
         write_file(options_.trace, trace_->json());
-        write_file(folder_->path() + "/operator_times.txt", trace_->table());
+        write_file(kept_->folder.path() + "/operator_times.txt", trace_->table());
     } catch (const RunError& error) {
         warn(error.what());
     }
@@ -149,7 +140,7 @@ int TrainRun::finish(const TrainingResult& result) {
         throw SharedRunError(RunError(
             error.exit(), fmt::format("the best weights cannot be taken back: {}", error.what()),
             fmt::format("{} are those of the last epoch",
-                        folder_ ? folder_->weights() : "the run's weights"),
+                        kept_ ? kept_->folder.weights() : "the run's weights"),
             error.detail()));
     }
     if (first() && !result.stop.empty()) progress_->say("training ends: " + result.stop);
@@ -162,29 +153,27 @@ int TrainRun::finish(const TrainingResult& result) {
     const PassValues test = session_->evaluate(Split::test, session_->sampler().test());
     if (test.stopped) {
         session_->gather_states();
-        if (first()) checkpoints_->checkpoint(result.state);
+        if (first()) kept_->checkpoints.checkpoint(result.state);
         return interrupted(result);
     }
     together(communicator_, "the test's loss", [&] { require_number(test); });
     if (!first()) return int(Exit::done);
-    // Behind whatever a checkpoint may have been written with: a run that goes on tells it again.
-    history_->stopped(result);
-    history_->restored(result);
-    history_->evaluate(test);
+    kept_->tell_end(result, test);
     watch_->update();
-    history_->close();
-    checkpoints_->forget_dropped();
+    kept_->history.close();
+    kept_->checkpoints.forget_dropped();
     const bool json = options_.format == tools::Format::json;
     // All is done and kept; the exit code says whether the answer came to where it was wanted.
     const bool answered =
         progress_->answer(json ? fmt::format("{{\"version\": 1, \"output\": {}, \"test\": {}}}",
-                                             json_text(folder_->path()), measures_json(test))
+                                             json_text(kept_->folder.path()), measures_json(test))
                                : "test: " + measures_text(test),
                           json);
     progress_->say(fmt::format("plan     {}\nspec     {}\nhistory  {}\nweights  {}",
-                               folder_->plan(), folder_->resolved(), folder_->history(),
-                               folder_->weights()));
-    if (plan().training.average_decay > 0) progress_->say("averages " + folder_->average_weights());
+                               kept_->folder.plan(), kept_->folder.resolved(),
+                               kept_->folder.history(), kept_->folder.weights()));
+    if (plan().training.average_decay > 0)
+        progress_->say("averages " + kept_->folder.average_weights());
     return int(answered ? Exit::done : Exit::failed);
 }
 
@@ -195,7 +184,7 @@ int TrainRun::train_and_finish() {
         TrainingState beginning;
         beginning.ranks = communicator_.ranks();
         session_->gather_states();
-        if (first()) checkpoints_->checkpoint(beginning);
+        if (first()) kept_->checkpoints.checkpoint(beginning);
         session_->executor().shard_states().clear();
     }
     SampleLog* const log = log_ ? &*log_ : nullptr;
@@ -203,13 +192,13 @@ int TrainRun::train_and_finish() {
     std::optional<RunReport> report;
     if (first()) {
         report.emplace(
-            log, *history_, *progress_, *watch_,
+            log, kept_->history, *progress_, *watch_,
             RunBeginning{start_, dataset_, class_names_of(session_->source(), plan().dataset),
                          communicator_.ranks()});
     }
     TrainingRequest request;
     request.from = state_ ? &*state_ : nullptr;
-    request.keeper = first() ? static_cast<TrainingKeeper*>(&*checkpoints_) : &nothing_kept_;
+    request.keeper = first() ? static_cast<TrainingKeeper*>(&kept_->checkpoints) : &nothing_kept_;
     request.check_numbers = options_.check_numbers;
     request.rewind = [this] { return rewind(); };
     return finish(
@@ -226,8 +215,8 @@ int TrainRun::run() {
         // The history says how the run ended; when it cannot be written either, the first error is
         // what counts.
         try {
-            history_->failed(error.detail().empty() ? error.what()
-                                                    : error.detail() + ": " + error.what());
+            kept_->history.failed(error.detail().empty() ? error.what()
+                                                         : error.detail() + ": " + error.what());
         } catch (const RunError&) {  // NOLINT(bugprone-empty-catch)
         }
         throw;

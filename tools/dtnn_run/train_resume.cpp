@@ -13,7 +13,6 @@
 #include "runtime/base/files.hpp"
 #include "runtime/base/regular_file.hpp"
 #include "runtime/report/history_reader.hpp"
-#include "runtime/report/run_files.hpp"
 #include "tools/dtnn_run/commands.hpp"
 #include "tools/dtnn_run/job_notes.hpp"
 #include "tools/dtnn_run/plan_path.hpp"
@@ -27,35 +26,26 @@ void TrainRun::open_folder() {
     // A file that cannot be written is better known now; until the run's end it is a trace of
     // nothing.
     if (!options_.trace.empty()) write_file(options_.trace, "{\"traceEvents\": []}\n");
-    folder_.emplace(options_.resume.empty()
-                        ? RunFolder(options_.output, start_.loaded, options_.force)
-                        : RunFolder(options_.resume));
-    leave_note("run", folder_->path());
-    history_.emplace(
-        folder_->history(), plan(),
-        options_.resume.empty() ? LineFile::Begin::empty : LineFile::Begin::as_it_is, [this] {
-            warn(fmt::format(
-                "{} was removed while the run writes it; it is there again, with plan and history",
-                folder_->path()));
-            folder_->write_plan(start_.loaded);
-        });
-    remove_half_written(folder_->path());
-    if (!options_.resume.empty()) {
+    const bool begins = options_.resume.empty();
+    const RunFolder folder = begins ? RunFolder(options_.output, start_.loaded, options_.force)
+                                    : RunFolder(options_.resume);
+    leave_note("run", folder.path());
+    if (!begins) {
         ended_ = ended_trainings(options_);
         for (EndedTraining& one : ended_)
             take_data(one, plan());
     }
-    checkpoints_.emplace(folder_->path(), session_->executor(),
-                         RunIdentity{start_.loaded.checksum, dataset_, start_.threads,
-                                     ended_identities(ended_, plan())},
-                         [this] { return history_->flush(); });
+    kept_.emplace(folder, start_.loaded, *session_,
+                  RunIdentity{start_.loaded.checksum, dataset_, start_.threads,
+                              ended_identities(ended_, plan())},
+                  begins ? LineFile::Begin::empty : LineFile::Begin::as_it_is, warn);
     progress_.emplace(choose_progress(options_.progress), choose_color(options_.color), plan(),
                       options_.progress_seconds);
     session_->watch_evaluation([this](std::int64_t done, std::int64_t batches) {
         progress_->part(evaluated_ + ": batch", done, batches);
     });
     if (!options_.resume.empty()) go_on();
-    watch_.emplace(folder_->path(), session_->executor(),
+    watch_.emplace(kept_->folder.path(), session_->executor(),
                    WatchRequest{options_.tensorboard || options_.histograms_every > 0,
                                 options_.histograms_every},
                    state_ ? state_->step : 0);
@@ -75,7 +65,7 @@ std::optional<TrainingState> TrainRun::of_first(const std::optional<TrainingStat
 /// The run's plan was this one, or one that shares the work in another way.
 void TrainRun::keep_plan(const std::string& checksum) {
     if (checksum == start_.loaded.checksum) return;
-    folder_->write_plan(start_.loaded);
+    kept_->folder.write_plan(start_.loaded);
 }
 
 /// Says how the ranks share the training otherwise than those that the checkpoint is of.
@@ -104,37 +94,37 @@ void TrainRun::tell_sharing(const TrainingState& state) {
 }
 
 void TrainRun::go_on() {
-    checkpoints_->clean();
-    std::optional<Checkpoint> newest = checkpoints_->load_newest(warn);
+    kept_->checkpoints.clean();
+    std::optional<Checkpoint> newest = kept_->checkpoints.load_newest(warn);
     std::error_code ignored;
-    const bool plan_is_gone = !std::filesystem::exists(folder_->plan(), ignored);
+    const bool plan_is_gone = !std::filesystem::exists(kept_->folder.plan(), ignored);
     if (!newest && plan_is_gone) {
         throw RunError(
             Exit::mismatch,
             fmt::format("{} is gone, and no checkpoint says whether {} is the run's plan",
-                        folder_->plan(), options_.plan),
+                        kept_->folder.plan(), options_.plan),
             "begin a new run: dtnn-run PLAN --output DIR");
     }
     if (!newest && !options_.epochs.empty()) {
         throw RunError(
             Exit::mismatch,
             fmt::format("{} keeps no checkpoint: how the optimizer stood at its end is not there",
-                        folder_->path()),
+                        kept_->folder.path()),
             "begin a new training with the run's weights (--weights)");
     }
     if (!newest) {
-        const LoadedPlan kept = read_plan_file(folder_->plan());
+        const LoadedPlan kept = read_plan_file(kept_->folder.plan());
         if (for_any_ranks(kept.plan) &&
             kept.plan.training.batch_size != plan().training.batch_size) {
             throw RunError(Exit::mismatch,
                            fmt::format("{} has no checkpoint that says how many ranks it had",
-                                       folder_->path()),
+                                       kept_->folder.path()),
                            "begin a new run: dtnn-run PLAN --output DIR");
         }
         keep_plan(kept.checksum);
-        history_->resume({}, 0, start_.threads, communicator_.ranks());
+        kept_->history.resume({}, 0, start_.threads, communicator_.ranks());
         progress_->say(fmt::format("dtnn-run: {} has no checkpoint yet; beginning from the start",
-                                   folder_->path()));
+                                   kept_->folder.path()));
         return;
     }
     // Another number of ranks has other data, too, where each has its own.
@@ -159,17 +149,17 @@ void TrainRun::go_on() {
     const AnotherTraining another = begin_another_training(ended_, plan(), communicator_.ranks(),
                                                            newest->training, newest->state);
     state_ = at_ranks(plan(), newest->state, communicator_.ranks());
-    keep_ended_plans(folder_->path(), ended_);
+    keep_ended_plans(kept_->folder.path(), ended_);
     keep_plan(plan_is_gone ? "" : newest->plan);
     // The end of the training before is a result, whatever becomes of this one.
     const std::int64_t told =
         another.begins
-            ? bytes_of_ended(read_file(folder_->history(), kMostHistoryBytes, "a history"),
+            ? bytes_of_ended(read_file(kept_->folder.history(), kMostHistoryBytes, "a history"),
                              newest->history_bytes)
             : newest->history_bytes;
-    history_->resume(*state_, told, start_.threads, communicator_.ranks());
+    kept_->history.resume(*state_, told, start_.threads, communicator_.ranks());
     if (another.begins)
-        history_->continued(state_->epoch, plan().training.epochs, another.spanning);
+        kept_->history.continued(state_->epoch, plan().training.epochs, another.spanning);
     for (const std::string& line : another.lines)
         progress_->say(line);
     state_ = std::move(newest->state);

@@ -7,13 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "runtime/checkpoint/run_checkpoints.hpp"
-#include "runtime/report/history_writer.hpp"
 #include "runtime/report/progress.hpp"
-#include "runtime/report/run_folder.hpp"
 #include "runtime/report/run_watch.hpp"
 #include "runtime/report/trace.hpp"
 #include "runtime/train/loop.hpp"
+#include "tools/dtnn_run/kept_run.hpp"
 #include "tools/dtnn_run/more_epochs.hpp"
 #include "tools/dtnn_run/sample_log.hpp"
 #include "tools/dtnn_run/start.hpp"
@@ -53,10 +51,8 @@ class TrainRun {
     NothingKept nothing_kept_;
     std::optional<SampleLog> log_;
     // Rank 0 only:
-    std::optional<runtime::RunFolder> folder_;
-    std::optional<runtime::HistoryWriter> history_;
+    std::optional<KeptRun> kept_;
     std::vector<EndedTraining> ended_;  ///< of the run, before this one
-    std::optional<runtime::RunCheckpoints> checkpoints_;
     std::optional<runtime::ProgressReport> progress_;
     std::string evaluated_ = "validation";  ///< what the passes of now are of
     std::optional<runtime::RunWatch> watch_;

@@ -6,33 +6,14 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
-#include "base/cache_folder.hpp"
-#include "base/file_limits.hpp"
 #include "base/files.hpp"
-#include "base/input_file.hpp"
 #include "tools/dtnnc/output.hpp"
 
 namespace dtnn::tools {
 namespace {
-
-/// Why it cannot be used, in `mistake`; nothing and no mistake where there is no file.
-std::optional<compiler::TuningHistory> read(const std::string& path, std::string& mistake,
-                                            bool must_exist = false) {
-    std::string text;
-    if (const ReadFault fault =
-            read_input(path, kMostSmallFileBytes, "a history of tuning", text)) {
-        if (fault.error != ENOENT || must_exist)
-            mistake = fmt::format("cannot read {}: {}", path, fault.reason());
-        return std::nullopt;
-    }
-    compiler::TuningReading reading = compiler::read_tuning(text);
-    if (!reading.history) mistake = fmt::format("{}: {}", path, reading.mistake);
-    return std::move(reading.history);
-}
 
 /// Adding to a history waits so long for others that do; a write takes milliseconds.
 constexpr auto kLongestWait = std::chrono::seconds(10);
@@ -62,16 +43,12 @@ TuningFile tuning_file(const std::string& option) {
         throw UsageError(
             "--tuning -: a history of tuning is read and written again\nhelp: name a file");
     if (!option.empty()) return {option, true};
-    if (const char* named = std::getenv("DTNN_TUNING")) return {named, true};
-    const std::string folder = cache_folder();
-    return {folder.empty() ? "" : folder + "/tuning.json", false};
+    return compiler::usual_tuning_file();
 }
 
 std::optional<compiler::TuningHistory> read_tuning_file(const TuningFile& file, bool must_exist) {
-    if (file.path.empty()) return std::nullopt;
-    std::string mistake;
-    std::optional<compiler::TuningHistory> history = read(file.path, mistake, must_exist);
-    if (mistake.empty()) return history;
+    auto [history, mistake] = compiler::find_tuning(file.path, must_exist);
+    if (mistake.empty()) return std::move(history);
     if (file.named) throw UsageError(fmt::format("{}\nhelp: {}", mistake, kRemedy));
     static bool warned = false;
     if (!warned)
@@ -88,8 +65,7 @@ void add_to_tuning_file(const TuningFile& file, const compiler::TuningHistory& m
                                             ignored);
     }
     const Descriptor lock(locked_folder(file.path));
-    std::string mistake;
-    std::optional<compiler::TuningHistory> history = read(file.path, mistake);
+    auto [history, mistake] = compiler::find_tuning(file.path);
     if (!mistake.empty()) throw UsageError(fmt::format("{}\nhelp: {}", mistake, kRemedy));
     if (!history) history.emplace();
     history->merge(measured);

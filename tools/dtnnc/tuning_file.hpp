@@ -4,16 +4,13 @@
 #include <optional>
 #include <string>
 
-#include "compiler/tuning/tuning_history.hpp"
+#include "compiler/tuning/tuning_file.hpp"
 
 namespace dtnn::tools {
 
-/// Which file the command line and the environment name: `option`, else $DTNN_TUNING, else
-/// tuning.json in the cache folder (base/cache_folder.hpp). An empty path: none.
-struct TuningFile {
-    std::string path;
-    bool named = false;  ///< by the user, so that it must be one
-};
+using compiler::TuningFile;
+
+/// Which file the command line and the environment name: `option`, else the usual one.
 TuningFile tuning_file(const std::string& option);
 
 /// The history of the file. Nothing where there is no such file, if it need not exist. What is no

@@ -271,15 +271,6 @@ class SpecWriter {
 
 }  // namespace
 
-std::optional<compiler::DataFault> find_data(plan::Dataset& dataset) {
-    try {
-        runtime::find_in_files(dataset);
-        return std::nullopt;
-    } catch (const runtime::RunError& error) {
-        return compiler::DataFault{error.what(), error.help()};
-    }
-}
-
 bool is_data(const std::string& path) {
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored)) return true;

@@ -1,6 +1,5 @@
 #pragma once
-/// Looking into data, for specs that leave out what its files say, and for specs that are to be
-/// written.
+/// Specs that are written of data.
 
 #include <optional>
 #include <string>
@@ -14,9 +13,6 @@ class RunError;
 }
 
 namespace dtnn::tools {
-
-/// Looks into a dataset's files with the runtime's readers, as compiler::FindData.
-std::optional<compiler::DataFault> find_data(plan::Dataset& dataset);
 
 /// Whether the path is data rather than a spec or a plan: a folder, a table, an archive.
 bool is_data(const std::string& path);

@@ -8,6 +8,7 @@
 #include "tools/dtnnc_runtime/codegen.hpp"
 #include "tools/dtnnc_runtime/compare_runs.hpp"
 #include "tools/dtnnc_runtime/data.hpp"
+#include "tools/dtnnc_runtime/data_fault.hpp"
 #include "tools/dtnnc_runtime/find_data.hpp"
 #include "tools/dtnnc_runtime/same_samples.hpp"
 #include "tools/dtnnc_runtime/weights.hpp"

@@ -391,6 +391,7 @@ const char* ArraySource::elements(const Part& part, std::size_t i, std::int64_t 
     const std::int64_t bytes =
         element_count(expected_.inputs[i].stored_dims) * input.header.item_bytes;
     const std::int64_t place = input.header.begin + sample * bytes;
+    if (input.given.bytes != nullptr) return given_elements(input.given, sample, room);
     if (input.offset < 0) return input.packed.data() + place;
     room.resize(std::size_t(bytes));
     part.file->read(input.offset + place, std::span<std::uint8_t>(room));

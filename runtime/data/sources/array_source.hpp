@@ -16,6 +16,14 @@ namespace dtnn::runtime {
 /// bytes are divided by 255, other numbers are taken as they are and must be finite. Arrays that
 /// lie in the file as they are (numpy.savez) are read there, a sample at a time; packed ones
 /// (numpy.savez_compressed) are kept in memory.
+/// An array that whoever calls has in memory, and keeps there.
+struct GivenArray {
+    NpyHeader header;             ///< its elements' type and its dims; `begin` is 0
+    const char* bytes = nullptr;  ///< the first element
+    /// Bytes from one element to the next along each axis; empty: row-major without gaps.
+    std::vector<std::int64_t> strides = {};
+};
+
 class ArraySource final : public SampleSource {
   public:
     struct Expected {
@@ -52,6 +60,11 @@ class ArraySource final : public SampleSource {
                                                    std::vector<plan::Feature> inputs,
                                                    std::int64_t cache);
 
+    /// Samples to be predicted, all of the train split, where they lie: an array for each input, of
+    /// [samples] and the extents of the input, or of any where images are of several sizes.
+    static std::unique_ptr<ArraySource> of_memory(std::vector<plan::Feature> inputs,
+                                                  std::vector<GivenArray> arrays);
+
     /// Whether FOLDER/train holds an .npz file.
     static bool has_shards(const std::string& folder);
 
@@ -71,6 +84,7 @@ class ArraySource final : public SampleSource {
         NpyHeader header;
         std::int64_t offset = -1;  ///< where the array begins in the file; -1: it is in `packed`
         std::string packed;
+        GivenArray given = {};  ///< in memory, without a file
     };
     struct Part {
         std::unique_ptr<RegularFile> file;
@@ -109,6 +123,8 @@ class ArraySource final : public SampleSource {
     /// The bytes of a sample of an input; `room` is for those that are read from the file.
     const char* elements(const Part& part, std::size_t i, std::int64_t sample,
                          std::vector<std::uint8_t>& room) const;
+    static const char* given_elements(const GivenArray& array, std::int64_t sample,
+                                      std::vector<std::uint8_t>& room);
     void load_input(const Part& part, std::size_t i, std::int64_t at, Sample& sample) const;
     void load_labels(const Part& part, std::int64_t at, Sample& sample) const;
     void check_cache(const std::string& name, std::int64_t more) const;

@@ -18,6 +18,7 @@
 #include "runtime/base/files.hpp"
 #include "runtime/base/regular_file.hpp"
 #include "runtime/data/sources/array_source.hpp"
+#include "runtime/data/sources/given_samples.hpp"
 #include "runtime/data/sources/image_names.hpp"
 
 namespace dtnn::runtime {
@@ -324,12 +325,7 @@ void PredictionInputs::load(Split, std::int64_t index, Sample& sample) const {
     } else {
         load_elements(part, index, sample);
     }
-    if (dataset_.target().kind == plan::LabelKind::input) return;
-    const bool classes = dataset_.target().kind == plan::LabelKind::classes;
-    if (classes)
-        sample.target().integers.assign(std::size_t(element_count(dataset_.target().dims)), 0);
-    else
-        sample.target().doubles.assign(std::size_t(dataset_.target().classes), 0.0);
+    leave_target_open(dataset_, sample);
 }
 
 }  // namespace dtnn::runtime

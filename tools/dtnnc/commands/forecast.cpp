@@ -14,6 +14,7 @@
 #include "compiler/frontend/load_machine.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/support/diagnostics.hpp"
+#include "plan/forecast/forecast_rows.hpp"
 #include "plan/forecast/rates.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/dtnnc/draw/forecast_svg.hpp"
@@ -33,7 +34,7 @@ struct ForecastCommand {
     std::string svg;  ///< a file to draw; empty: none
 };
 
-constexpr int kMostRanks = 1'000'000;
+using plan::kMostRanks;
 constexpr std::size_t kMostRows = 1000;
 
 /// The plan of a spec with the workspaces of as many threads as are asked for.
@@ -60,19 +61,6 @@ std::optional<plan::Machine> machine_of(const plan::Plan& plan, const ForecastCo
             "the job names no machine\nhelp: name one with --machine; `dtnnc calibrate -o "
             "machine.yaml` writes one of this machine");
     return plan.machine;
-}
-
-std::vector<int> usual_ranks(const plan::Plan& plan, const plan::Machine& machine, int threads) {
-    const int per_node = plan::usual_ranks_per_node(machine, plan.target, threads, kMostRanks);
-    const std::int64_t most = std::int64_t{per_node} * std::max(machine.nodes, 1);
-    std::set<int> ranks = {1};
-    if (plan.parallel.data) {
-        for (std::int64_t n = 2; n <= std::min<std::int64_t>(most, kMostRanks); n *= 2)
-            ranks.insert(int(n));
-        ranks.insert(int(std::clamp<std::int64_t>(most, 1, kMostRanks)));
-        ranks.insert(std::max(plan.target.ranks, 1));
-    }
-    return {ranks.begin(), ranks.end()};
 }
 
 std::string batch_text(double batch) {
@@ -139,34 +127,6 @@ std::string text_of(const std::vector<plan::Forecast>& rows, const std::string& 
     return text;
 }
 
-std::string row_json(const plan::Forecast& row) {
-    if (!row.refused.empty())
-        return fmt::format("{{\"ranks\": {}, \"refused\": {}}}", row.ranks, json_text(row.refused));
-    return fmt::format(
-        "{{\"ranks\": {}, \"threads\": {}, \"nodes\": {}, \"ranks_per_node\": {}, \"batch\": {}, "
-        "\"global_batch\": {}, \"step_seconds\": {}, \"compute_seconds\": {}, \"exposed_seconds\": "
-        "{}, \"input_seconds\": {}, \"step_error_seconds\": {}, \"communication_seconds\": {}, "
-        "\"samples_per_second\": {}, \"efficiency\": {}, \"sent_bytes\": {}, \"memory_bytes\": {}, "
-        "\"memory_is_bound\": {}, \"steps_per_epoch\": {}, \"epoch_seconds\": {}, "
-        "\"validation_seconds\": {}, \"test_seconds\": {}, \"job_seconds\": {}, \"notes\": {}}}",
-        row.ranks, row.threads, row.nodes, row.ranks_per_node, row.batch, row.global_batch,
-        row.step(), row.compute, row.exposed, row.input, row.error, row.communication,
-        row.samples_per_second, row.efficiency, row.wire_bytes, row.memory, row.memory_is_bound,
-        row.steps_per_epoch, row.epoch_seconds, row.validation_seconds, row.test_seconds,
-        row.job_seconds, json_text(row.notes));
-}
-
-std::string json_of(const std::vector<plan::Forecast>& rows, const plan::Plan& plan,
-                    const plan::Machine& machine, const ForecastCommand& command) {
-    std::string list;
-    for (const plan::Forecast& row : rows)
-        list += fmt::format("{}\n    {}", list.empty() ? "" : ",", row_json(row));
-    return fmt::format(
-        "{{\n  \"version\": 1,\n  \"name\": {},\n  \"machine\": {},\n  \"scaling\": {},\n  "
-        "\"rows\": [{}\n  ]\n}}\n",
-        json_text(plan.name), json_text(machine.name), json_text(name_of(command.scaling)), list);
-}
-
 /// "1,2,4,...,64": numbers of ranks; dots go on as the two numbers before them, by their quotient
 /// where it is whole and else by their difference. Throws UsageError.
 std::vector<int> parse_rank_list(const std::string& text) {
@@ -228,18 +188,13 @@ int forecast(const std::string& spec_or_plan, const ForecastCommand& command,
     if (const auto missing = plan::missing_rates(*machine, plan->target))
         throw UsageError(*missing);
     const int threads = command.threads > 0 ? command.threads : plan->target.threads;
-    if (ranks.empty()) ranks = usual_ranks(*plan, *machine, threads);
+    if (ranks.empty()) ranks = plan::usual_ranks(*plan, *machine, threads);
 
-    std::vector<plan::Forecast> rows;
-    for (const int count : ranks) {
-        plan::ForecastRequest request;
-        request.ranks = count;
-        request.threads = threads;
-        request.ranks_per_node = command.ranks_per_node;
-        request.scaling = command.scaling;
-        rows.push_back(plan::forecast(*plan, *machine, request));
-        rows.back().ranks = count;
-    }
+    plan::ForecastRequest request;
+    request.threads = threads;
+    request.ranks_per_node = command.ranks_per_node;
+    request.scaling = command.scaling;
+    const std::vector<plan::Forecast> rows = plan::forecast_rows(*plan, *machine, ranks, request);
     const auto refused = [](const plan::Forecast& row) { return !row.refused.empty(); };
     if (std::all_of(rows.begin(), rows.end(), refused) ||
         (!plan->parallel.data && std::any_of(rows.begin(), rows.end(), refused)))
@@ -249,8 +204,9 @@ int forecast(const std::string& spec_or_plan, const ForecastCommand& command,
         write_file(command.svg, forecast_svg(rows, title));
         tell_written(command.svg);
     }
-    write_stdout(options.format == Format::json ? json_of(rows, *plan, *machine, command)
-                                                : text_of(rows, title));
+    write_stdout(options.format == Format::json
+                     ? plan::forecast_json(rows, *plan, *machine, command.scaling)
+                     : text_of(rows, title));
     return 0;
 }
 
