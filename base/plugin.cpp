@@ -7,9 +7,10 @@
 
 #include "base/own_folder.hpp"
 
-// The build says where an installation has its libraries; who compiles this source alone does not.
-#ifndef DTNN_LIBRARY_FOLDER
-#define DTNN_LIBRARY_FOLDER "lib"
+// The build says where an installation has these libraries; who compiles this source alone does
+// not.
+#ifndef DTNN_PLUGIN_FOLDER
+#define DTNN_PLUGIN_FOLDER "lib/dtnn"
 #endif
 
 namespace dtnn {
@@ -25,7 +26,7 @@ Plugin open_plugin(const std::string& name) {
     const std::filesystem::path own = own_folder();
     Plugin plugin;
     plugin.name = name;
-    for (const char* folder : {".", "../lib", "../" DTNN_LIBRARY_FOLDER}) {
+    for (const char* folder : {".", "dtnn", "../" DTNN_PLUGIN_FOLDER}) {
         const std::filesystem::path path = (own / folder / name).lexically_normal();
         if (!std::filesystem::exists(path, ignored)) {
             plugin.looked += (plugin.looked.empty() ? "" : ", ") + path.parent_path().string();

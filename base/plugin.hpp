@@ -13,9 +13,9 @@ struct Plugin {
     std::string refused;  ///< why it was found and did not load
 };
 
-/// Looks beside the code that asks (base/own_folder.hpp) and in the library folder of an
-/// installation. What is opened stays to the end of the program: the libraries behind it leave
-/// handlers behind.
+/// Looks beside the code that asks (base/own_folder.hpp), and in the folder that an installation
+/// has for these libraries, for it is in bin/ or in lib/. What is opened stays to the end of the
+/// program: the libraries behind it leave handlers behind.
 Plugin open_plugin(const std::string& name);
 
 /// Null where there is none: program and library are of different builds.

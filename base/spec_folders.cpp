@@ -23,8 +23,10 @@ std::vector<std::string> spec_folders() {
     std::error_code error;
     const fs::path own = own_folder();
     if (own.empty()) return folders;
-    // Of a program, of a library in lib/ or in lib/x86_64-linux-gnu/, and of the build's bin/.
-    for (const char* specs : {"../share/dtnn/specs", "../../share/dtnn/specs", "../../../specs"})
+    // Of a program or a library in lib/, of one in lib/x86_64-linux-gnu/ or lib/dtnn/, of one in
+    // lib/x86_64-linux-gnu/dtnn/, and of the build's bin/.
+    for (const char* specs : {"../share/dtnn/specs", "../../share/dtnn/specs",
+                              "../../../share/dtnn/specs", "../../../specs"})
         if (fs::path found = (own / specs).lexically_normal(); fs::is_directory(found, error))
             folders.push_back(found.string());
     return folders;
