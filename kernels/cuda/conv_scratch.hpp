@@ -33,12 +33,13 @@ constexpr std::int64_t library_bytes(std::int64_t bytes) {
     return whole_steps(bytes) + kScratchStep;
 }
 
-/// The first part that begins at a multiple of kScratchStep, of a multiple of it.
+/// The part of a room of library_bytes that begins at a multiple of kScratchStep. Wherever the room
+/// lies it has as many bytes: what a library plans depends on them.
 inline Workspace aligned(Workspace room) {
     const auto past = std::size_t(reinterpret_cast<std::uintptr_t>(room.data()) % kScratchStep);
     const std::size_t skipped = past == 0 ? 0 : kScratchStep - past;
-    if (room.size() <= skipped) return room.first(0);
-    return room.subspan(skipped, (room.size() - skipped) / kScratchStep * kScratchStep);
+    if (room.size() < kScratchStep) return room.first(0);
+    return room.subspan(skipped, (room.size() - kScratchStep) / kScratchStep * kScratchStep);
 }
 
 /// `all` has at least the bytes of the sums, and begins and ends at a multiple of 64 bytes.

@@ -42,7 +42,7 @@ def launches_of(lines):
     begin = len(lines) - lines[::-1].index("other cudaStreamBeginCapture")
     end = begin + lines[begin:].index("other cudaStreamEndCapture")
     launches = [line for line in lines[begin:end] if not line.startswith("made")]
-    return collections.Counter("cuDNN" if line.startswith("engine") else "cuBLASLt" if line.endswith(" cublasLtMatmul") else "ours"
+    return collections.Counter("cuDNN" if line.startswith(("engine", "runs")) else "cuBLASLt" if line.endswith(" cublasLtMatmul") else "ours"
                                for line in launches)
 
 

@@ -354,16 +354,16 @@ void CudnnGraph::Planned::choose(const CudnnNumbers& numbers, std::size_t room, 
 }
 
 std::string CudnnGraph::Planned::kept() const {
-    std::string json;
-    succeeds([&] {
-        if (!is_compiled(*config)) return false;
+    try {
+        if (!is_compiled(*config)) return {};
         constexpr auto kName = CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION;
-        json.resize(std::size_t(plan->get(kName, CUDNN_TYPE_CHAR, 0, nullptr)));
-        json.resize(
-            std::size_t(plan->get(kName, CUDNN_TYPE_CHAR, std::int64_t(json.size()), json.data())));
-        return true;
-    });
-    return json.empty() ? json : std::to_string(engines) + "\n" + json;
+        std::string json(std::size_t(plan->get(kName, CUDNN_TYPE_CHAR, 0, nullptr)), ' ');
+        const auto room = std::int64_t(json.size());
+        json.resize(std::size_t(plan->get(kName, CUDNN_TYPE_CHAR, room, json.data())));
+        return json.empty() ? json : std::to_string(engines) + "\n" + json;
+    } catch (const LibraryFailed&) {
+        return {};
+    }
 }
 
 bool CudnnGraph::Planned::load(const std::string& kept, std::size_t room) {

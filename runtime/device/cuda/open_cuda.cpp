@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <string>
+#include <utility>
+
 #include "base/cache_folder.hpp"
 #include "kernels/cuda/plan_store.hpp"
 #include "runtime/base/plugin.hpp"
@@ -11,18 +14,26 @@
 namespace dtnn::runtime::cuda {
 namespace {
 
-/// Plans of cuDNN, with machine code in them, by what they were made of.
+/// Plans of cuDNN, with machine code in them, by what they were made of. Never destroyed: kernels
+/// may ask until the end.
 class KeptPlans final : public kernels::cuda::PlanStore {
   public:
     std::optional<std::string> find(const std::string& key) override { return cache_.find(key); }
     void put(const std::string& key, const std::string& plan) override { cache_.put(key, plan); }
 
-  private:
-    static CodeCache opened() {
-        const std::string folder = cache_folder();
-        return CodeCache(folder.empty() ? "" : folder + "/cudnn", std::size_t{8} << 20);
+    /// Of the process; null: there is no folder to keep them in.
+    static KeptPlans* of_process() {
+        static KeptPlans* const plans = [] {
+            const std::string folder = cache_folder();
+            return folder.empty() ? nullptr : new KeptPlans(folder + "/cudnn");
+        }();
+        return plans;
     }
-    CodeCache cache_ = opened();
+
+  private:
+    explicit KeptPlans(std::string folder) : cache_(std::move(folder), std::size_t{8} << 20) {}
+
+    CodeCache cache_;
 };
 
 constexpr const char* kOnCpu = "or compile the job with --target cpu";
@@ -52,10 +63,8 @@ std::unique_ptr<Device> open_cuda(int number) {
     const Plugin plugin = loaded();
     check_plugin(plugin, kVersionEntry, kLibraryVersion);
     const auto open = plugin_function<Api*(int, kernels::cuda::PlanStore*)>(plugin, kOpenEntry);
-    // Never destroyed: kernels may ask it until the end.
-    static auto& plans = *new KeptPlans;
     try {
-        return make_device(std::unique_ptr<Api>(open(number, &plans)));
+        return make_device(std::unique_ptr<Api>(open(number, KeptPlans::of_process())));
     } catch (const ApiFailure& failure) {
         throw RunError(Exit::mismatch,
                        fmt::format("the plan is for the device `cuda`: {} failed: {} ({})",
