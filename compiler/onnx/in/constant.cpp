@@ -63,9 +63,8 @@ void store(std::string& bytes, std::size_t i, bool real, double value) {
         const auto single = float(value);
         std::memcpy(bytes.data() + 4 * i, &single, 4);
     } else {
-        const auto most = double(std::int64_t{1} << 62);
-        const auto whole = std::int64_t(std::isnan(value) ? 0 : std::clamp(value, -most, most));
-        std::memcpy(bytes.data() + 8 * i, &whole, 8);
+        const std::int64_t number = whole(value);
+        std::memcpy(bytes.data() + 8 * i, &number, 8);
     }
 }
 
@@ -83,6 +82,11 @@ std::int64_t place_of(const std::string& text) {
 }
 
 }  // namespace
+
+std::int64_t whole(double number) {
+    const auto most = double(std::int64_t{1} << 62);
+    return std::isnan(number) ? 0 : std::int64_t(std::clamp(number, -most, most));
+}
 
 double Constant::at(std::int64_t i) const {
     return real ? double(load<float>(bytes.data() + 4 * i))

@@ -35,6 +35,8 @@ struct Constant {
 
 /// Of numbers that are worked out, as constants are.
 using Numbers = std::vector<double>;
+/// The whole number, at most 2^62 from 0, whatever the number is.
+std::int64_t whole(double number);
 Numbers numbers_of(const Constant& constant);
 
 /// The constants of a file, and the memory of those that are not views of it.

@@ -137,6 +137,10 @@ class Importer {
     ImportedModel made_;
 };
 
+/// An axis of a value of this rank, which may be counted from the end; throws Refused.
+std::size_t place_of_axis(std::int64_t axis, std::size_t rank);
+std::vector<std::int64_t> integers_of(const Constant& constant);
+
 /// Whether the node's inputs are all known; then its results are worked out.
 bool fold(const NodeReader& node);
 

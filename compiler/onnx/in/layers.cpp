@@ -139,6 +139,23 @@ Constant dense_weights(const NodeReader& node, Constant weights, const ImportedV
 
 void dense(const NodeReader& node, const ImportedValue& src, Constant weights,
            std::optional<Constant> bias) {
+    // Of images whose channels come last it is a convolution of single pixels.
+    if (is_image(src.type) && src.order == Order{0, 2, 3, 1}) {
+        if (weights.dims[0] != src.type.dims[1])
+            throw Refused("its weights do not take the channels of its input");
+        const std::int64_t units = weights.dims[1];
+        std::map<std::string, Constant> parameters{
+            {"weights", node.importer().constants().transpose(weights, {1, 0})}};
+        parameters.at("weights").dims = {units, weights.dims[0], 1, 1};
+        const bool has_bias = bias.has_value();
+        if (has_bias) parameters["bias"] = std::move(*bias);
+        const int made = node.importer().add_layer(
+            node.node(), "conv2d",
+            {{"filters", units}, {"kernel", Integers{1, 1}}, {"bias", has_bias}}, {&src},
+            std::move(parameters));
+        node.importer().layer(made).value.order = {0, 2, 3, 1};
+        return node.result(node.importer().layer(made).value);
+    }
     ImportedValue plain = src;
     plain.rows.clear();
     if (!plain.is_plain() || src.type.axes.back() != AxisKind::feature)
@@ -359,6 +376,9 @@ void read_dropout(const NodeReader& node) {
     for (std::size_t i = 1; i < node.node().output.size(); ++i)
         if (node.importer().readers(node.node().output[i]) > 0)
             throw Refused("its mask is read", "");
+    if (node.has(2) && node.constant(2, "training_mode").at(0) != 0)
+        throw Refused("it draws numbers (training_mode)",
+                      "export the model in the form of inference (model.eval())");
     double rate = node.real("ratio", 0.5);
     if (node.opset() >= 12 && node.has(1)) rate = node.constant(1, "rate").at(0);
     node.layer_like("dropout", {{"rate", std::stod(fmt::format("{}", float(rate)))}},

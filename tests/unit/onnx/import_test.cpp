@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -81,6 +82,8 @@ ImportedModel imported(const ModelProto& made, Constants& constants) {
 
 TEST_CASE("a network comes in with its names and weights") {
     Constants constants(".", 0);
+    TensorProto zero = integers("zero", {0});
+    zero.dims.clear();
     const ImportedModel read =
         imported(model({{{"x", "features.0.weight", "features.0.bias"},
                          {"a"},
@@ -97,7 +100,7 @@ TEST_CASE("a network comes in with its names and weights") {
                         {{"g", "fc.weight"}, {"h"}, "/fc/MatMul", "MatMul", {}, {}},
                         {{"h", "fc.bias"}, {"y"}, "/fc/Add", "Add", {}, {}}},
                        {floats("features.0.weight", {2, 1, 3, 3}), floats("features.0.bias", {2}),
-                        integers("zero", {0}), integers("axes", {0}), integers("rest", {-1}),
+                        zero, integers("axes", {0}), integers("rest", {-1}),
                         floats("fc.weight", {32, 3}), floats("fc.bias", {3}, 5)},
                        {1, 4, 4}, 13),
                  constants);
@@ -179,21 +182,37 @@ TEST_CASE("weights are read from files beside the model alone, and no link is fo
         tensor.external_data = {{"location", location}, {"offset", offset}};
         Constants constants((folder / "inner").string(), 0);
         try {
-            CHECK(constants.read(tensor).elements() == 4);
-            return std::string();
+            return constants.read(tensor).elements() == 4 ? std::string()
+                                                          : std::string("other numbers");
         } catch (const Refused& refused) {
             return std::string(refused.what());
         }
     };
     CHECK(fault("w.data").empty());
     CHECK(fault("link").find("is a link") != std::string::npos);
-    for (const char* location : {"../outside", "/etc/hostname", "", ".", "a//b", "./w.data"})
+    for (const char* location : {"../outside", "/etc/hostname", "", ".", "./w.data"})
         CHECK_MESSAGE(fault(location).find("none of the model's folder") != std::string::npos,
                       location);
     CHECK(fault("w.data", "1").find("does not have 16 bytes") != std::string::npos);
     CHECK(fault("w.data", "-1").find("does not have") != std::string::npos);
     CHECK(fault("none").find("cannot be opened") != std::string::npos);
     std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("numbers that are none are refused") {
+    Constants constants(".", 0);
+    TensorProto scales = floats("s", {4}, 1);
+    scales.float_data = {1, 1, std::nanf(""), 2};
+    const ImportedModel read = imported(
+        model({{{"x", "", "s"}, {"y"}, "n", "Resize", {}, {}}}, {scales}, {1, 2, 2}), constants);
+    REQUIRE(read.refusals.size() == 1);
+    CHECK(read.refusals[0].place == "node `n` (Resize)");
+}
+
+TEST_CASE("every operator that is listed is read") {
+    for (const char* op : {"Conv", "Relu", "Gelu", "Mish", "Reshape", "Constant"})
+        CHECK(is_read(op));
+    CHECK(!is_read("Loop"));
 }
 
 TEST_CASE("small files do not become much memory") {

@@ -1,0 +1,162 @@
+/// What rules ask of a node of the file, and what they make of it.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/utf8.hpp"
+#include "compiler/ir/axes.hpp"
+#include "compiler/onnx/in/importer.hpp"
+
+namespace dtnn::compiler::onnx {
+
+Dims ImportedValue::dims() const {
+    if (constant) return constant->dims;
+    Dims dims;
+    for (std::size_t i = 0; i < order.size(); ++i)
+        dims.push_back(extent(i));
+    return dims;
+}
+
+bool ImportedValue::is_plain() const {
+    if (!rows.empty()) return false;
+    // Axes of 1 may stand anywhere.
+    int last = -1;
+    for (const int axis : order) {
+        if (axis > 0 && type.dims[std::size_t(axis)] == 1) continue;
+        if (axis < last) return false;
+        last = axis;
+    }
+    return true;
+}
+
+std::size_t place_of_axis(std::int64_t axis, std::size_t rank) {
+    const std::int64_t from_start = axis < 0 ? axis + std::int64_t(rank) : axis;
+    if (from_start < 0 || from_start >= std::int64_t(rank))
+        throw Refused(fmt::format("its axis {} is none of {} axes", axis, rank));
+    return std::size_t(from_start);
+}
+
+std::vector<std::int64_t> integers_of(const Constant& constant) {
+    std::vector<std::int64_t> values;
+    for (const double value : numbers_of(constant))
+        values.push_back(whole(value));
+    return values;
+}
+
+std::int64_t NodeReader::opset() const {
+    return importer_.opset();
+}
+
+const ImportedValue& NodeReader::input(std::size_t i) const {
+    if (!has(i)) throw Refused(fmt::format("input {} is missing", i + 1));
+    if (const ImportedValue* value = importer_.find(node_.input[i])) return *value;
+    throw Refused(
+        fmt::format("it reads `{}`, which nothing before it makes", printable(node_.input[i])));
+}
+
+const Constant& NodeReader::constant(std::size_t i, const char* what) const {
+    const ImportedValue& value = input(i);
+    if (value.is_constant()) return *value.constant;
+    throw Refused(fmt::format("its {} is worked out from the network's input", what),
+                  "export the model with fixed weights and fixed shapes");
+}
+
+const ImportedValue& NodeReader::activation(std::size_t i) const {
+    const ImportedValue& value = input(i);
+    if (!value.is_constant()) return value;
+    throw Refused(fmt::format("its input {} is a constant", i + 1), "");
+}
+
+const ImportedValue& NodeReader::plain(std::size_t i) const {
+    const ImportedValue& value = activation(i);
+    if (value.is_plain()) return value;
+    throw Refused(
+        "its input has its axes in another order than images have here, batch, channels, "
+        "height, width",
+        "export the model with channels first");
+}
+
+const ImportedValue& NodeReader::image(std::size_t i) const {
+    const ImportedValue& value = plain(i);
+    if (is_image(value.type)) return value;
+    throw Refused(fmt::format("its input is [{}], and it is read of images alone, [batch, "
+                              "channels, height, width]",
+                              fmt::join(value.dims(), ", ")),
+                  "");
+}
+
+const AttributeProto* NodeReader::find(std::string_view name) const {
+    for (const AttributeProto& attribute : node_.attribute)
+        if (attribute.name == name) return &attribute;
+    return nullptr;
+}
+
+std::int64_t NodeReader::integer(std::string_view name, std::int64_t absent) const {
+    const AttributeProto* found = find(name);
+    return found && found->i ? *found->i : absent;
+}
+
+double NodeReader::real(std::string_view name, double absent) const {
+    const AttributeProto* found = find(name);
+    if (!found || !found->f) return absent;
+    // The number that was meant, which the file has rounded.
+    return std::stod(fmt::format("{}", *found->f));
+}
+
+std::string NodeReader::text(std::string_view name, const char* absent) const {
+    const AttributeProto* found = find(name);
+    return found && found->s ? *found->s : absent;
+}
+
+std::vector<std::int64_t> NodeReader::integers(std::string_view name,
+                                               std::vector<std::int64_t> absent) const {
+    const AttributeProto* found = find(name);
+    return found && !found->ints.empty() ? found->ints : absent;
+}
+
+std::optional<std::vector<std::int64_t>> NodeReader::axes(std::size_t i, std::int64_t since) const {
+    if (opset() < since) {
+        const AttributeProto* found = find("axes");
+        return found ? std::optional(found->ints) : std::nullopt;
+    }
+    if (!has(i)) return std::nullopt;
+    return integers_of(constant(i, "axes"));
+}
+
+void NodeReader::layer(const char* type, Attributes fields,
+                       std::vector<const ImportedValue*> sources,
+                       std::map<std::string, Constant> parameters) const {
+    const int made = importer_.add_layer(node_, type, std::move(fields), std::move(sources),
+                                         std::move(parameters));
+    result(importer_.layer(made).value);
+}
+
+void NodeReader::layer_like(const char* type, Attributes fields,
+                            std::vector<const ImportedValue*> sources) const {
+    Order order = sources[0]->order;
+    std::vector<std::int64_t> rows = sources[0]->rows;
+    for (const ImportedValue* source : sources)
+        if (source->order != order || source->rows != rows)
+            throw Refused("its inputs have their axes in different orders",
+                          "export the model with channels first");
+    const int made = importer_.add_layer(node_, type, std::move(fields), std::move(sources), {});
+    ImportedValue& value = importer_.layer(made).value;
+    value.order = std::move(order);
+    value.rows = std::move(rows);
+    result(value);
+}
+
+void NodeReader::formula(const ImportedFormula& formula, const ImportedValue& source,
+                         Constant by_channel) const {
+    Order order = source.order;
+    const int made = importer_.add_layer(node_, "elementwise", {}, {&source},
+                                         {{"value", std::move(by_channel)}}, &formula);
+    importer_.layer(made).value.order = std::move(order);
+    result(importer_.layer(made).value);
+}
+
+void NodeReader::result(ImportedValue value) const {
+    importer_.set(node_.output.at(0), std::move(value));
+}
+
+}  // namespace dtnn::compiler::onnx
