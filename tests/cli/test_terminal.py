@@ -293,6 +293,8 @@ class Help(CommandTest):
             self.expect(run(DTNN_RUN, "plan.json", "--output", "runs/" + name, cwd=folder), 0)
         self.expect(run(DTNN_RUN, "weights", "export", "runs/first", "--layout", "torch", "-o", "theirs.safetensors",
                         cwd=folder), 0)
+        self.expect(run(DTNNC, "export", "plan.json", "--weights", "runs/first/weights.safetensors", "-o", "net.onnx",
+                        cwd=folder), 0)
         self.expect(run(DTNNC, "compile", "job.yaml", "--sweep", "training.epochs=1,2", "-o", "sw", cwd=folder), 0)
         return folder
 
@@ -465,6 +467,8 @@ class Streams(CommandTest):
         "dtnnc data": [(("tiny.yaml", "--no-step"), True, ""),
                        (("tiny.yaml", "--no-step", "--contact-sheet", "sheet.png"), True, "wrote sheet.png")],
         "dtnnc codegen": [(("plan.json",), True, "")] if LLVM else [],
+        "dtnnc export": [(("plan.json", "--weights", "run/weights.safetensors", "-o", "net.onnx"), False, "wrote net.onnx: ")],
+        "dtnnc import": [(("net.onnx", "-o", "net.yaml", "--weights", "net.safetensors"), False, "wrote net.yaml: ")],
         "dtnnc diff": [(("tiny.yaml", "plan.json", "--set", "training.epochs=9"), True, "")],
         "dtnnc forecast": [(("tiny.yaml", "--machine", "laptop"), True, ""),
                            (("tiny.yaml", "--machine", "laptop", "--svg", "f.svg"), True, "wrote f.svg")],

@@ -3,7 +3,7 @@
 
     python3 tests/peers/onnx/test_import.py                     # ONNX's node tests; small networks of torchvision
     python3 tests/peers/onnx/test_import.py --networks NAME...  # these of torchvision
-    python3 tests/peers/onnx/test_import.py --operators         # the node tests, and each reason of a refusal
+    python3 tests/peers/onnx/test_import.py --operators         # all node tests, and each reason of a refusal
 
 A network comes in, predicts within 1e-4 of ONNX Runtime, and goes out again. A node test gives what ONNX says, or is
 refused with a reason; which are refused is counted by operator, and those of OPERATORS must pass more than so many.
@@ -27,7 +27,7 @@ from peer import BIN, Failed, Network, dtnn, onnx, session
 from onnx import helper, numpy_helper
 
 LIMIT = 1e-4
-NETWORKS = ["squeezenet1_1", "mobilenet_v2", "resnet18"]
+NETWORKS = ["squeezenet1_1", "mobilenet_v2"]
 # Of ONNX's node tests of an operator, how many pass at least: those of rows, sequences and images of real numbers.
 OPERATORS = {"Abs": 1, "Add": 2, "Atanh": 1, "AveragePool": 12, "BatchNormalization": 2, "Ceil": 1, "Celu": 1,
              "Clip": 3, "Concat": 6, "Conv": 6, "ConvTranspose": 6, "Cosh": 1, "Div": 2, "Dropout": 5, "Elu": 2,
@@ -177,6 +177,12 @@ def check_node(case, folder, inputs_that_vary):
     return None, False
 
 
+def is_of_numbers(case):
+    """Rows, sequences or images of f32; the others are refused in the same words each."""
+    x = numpy.asarray(case.data_sets[0][0][0]) if case.data_sets[0][0] else numpy.zeros(())
+    return x.dtype == numpy.float32 and 2 <= x.ndim <= 4
+
+
 def check_operators(verbose):
     passed, refused, failed = (collections.Counter() for _ in range(3))
     with tempfile.TemporaryDirectory() as folder:
@@ -185,6 +191,8 @@ def check_operators(verbose):
             if len(operators) != 1 or not operators & set(READ):
                 continue
             operator = operators.pop()
+            if not verbose and not is_of_numbers(case):
+                continue
             try:
                 why, in_words = check_node(case, folder, 1)
                 if in_words and len(case.data_sets[0][0]) > 1:
