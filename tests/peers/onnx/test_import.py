@@ -22,8 +22,7 @@ import tempfile
 import time
 import warnings
 
-import numpy
-from peer import BIN, Failed, Network, dtnn, onnx, session
+from peer import BIN, Failed, Network, dtnn, numpy, onnx, session  # first: it ends the test where these are not
 from onnx import helper, numpy_helper
 
 LIMIT = 1e-4
