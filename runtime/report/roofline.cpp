@@ -144,7 +144,8 @@ class Picture {
         const std::string number = fmt::format("{}", index + 1);
         Svg::Point at = place(work.flops / work.bytes, work.flops / work.seconds);
         const auto taken = [&](const Svg::Point& other) {
-            return std::hypot(other.x - at.x, other.y - at.y) < kLeastApart;
+            const double right = other.x - at.x, down = other.y - at.y;
+            return right * right + down * down < kLeastApart * kLeastApart;
         };
         while (std::any_of(numbers_.begin(), numbers_.end(), taken))
             at.x += kLeastApart;

@@ -197,7 +197,6 @@ char* given_text(const std::string& text) {
 
 using dtnn::library::give;
 using dtnn::library::guarded;
-using dtnn::library::need;
 using dtnn::library::Said;
 
 void dtnn_free(char* text) {
