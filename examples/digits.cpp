@@ -1,6 +1,7 @@
 // Two networks of one plan, trained at once by two threads: the same seed, the same bits.
 //
-//     c++ -std=c++17 examples/digits.cpp $(pkg-config --cflags --libs dtnn) -pthread -o digits && ./digits
+//     c++ -std=c++17 examples/digits.cpp $(pkg-config --cflags --libs dtnn) -pthread -o digits
+//     ./digits
 
 #include <dtnn.h>
 
@@ -37,7 +38,8 @@ std::vector<float> trained(const dtnn_plan* plan, const std::vector<float>& imag
     const dtnn_array input{sizeof(dtnn_array), images.data(), DTNN_F32, 4, dims, nullptr};
     std::vector<float> answers(std::size_t(dims[0]) * 10);
     check([&](dtnn_report** report) {
-        return dtnn_predict(opened, &input, 1, answers.data(), DTNN_F32, answers.size() * sizeof(float), report);
+        return dtnn_predict(opened, &input, 1, answers.data(), DTNN_F32,
+                            answers.size() * sizeof(float), report);
     });
     return answers;
 }
@@ -52,14 +54,17 @@ int main() try {
     how.settings_count = 2;
     how.threads = 1;
     dtnn_plan* compiled = nullptr;
-    check([&](dtnn_report** report) { return dtnn_compile_file("digits_simplecnn", &how, &compiled, report); });
+    check([&](dtnn_report** report) {
+        return dtnn_compile_file("digits_simplecnn", &how, &compiled, report);
+    });
     const std::unique_ptr<dtnn_plan, Free> plan(compiled);
     const std::vector<float> images(100 * 784, 0.5F);
     std::vector<float> first, second;
     std::thread other([&] { second = trained(compiled, images); });
     first = trained(compiled, images);
     other.join();
-    std::cout << first.size() / 10 << " predictions, " << (first == second ? "the same" : "others") << " twice\n";
+    std::cout << first.size() / 10 << " predictions, " << (first == second ? "the same" : "others")
+              << " twice\n";
     return first == second ? 0 : 1;
 } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
