@@ -1,6 +1,7 @@
 #include "base/escape.hpp"
 
 #include <charconv>
+#include <system_error>
 
 #include "base/utf8.hpp"
 
@@ -21,7 +22,8 @@ bool is_number(const std::string& text) {
     const char* const begin =
         text.c_str() + (text.starts_with('+') && !text.starts_with("+-") ? 1 : 0);
     const char* const end = text.c_str() + text.size();
-    return std::from_chars(begin, end, ignored).ptr == end;
+    const auto [stop, error] = std::from_chars(begin, end, ignored);
+    return stop == end && error != std::errc::invalid_argument;
 }
 
 /// A letter or digit of ASCII, or a byte of a longer character.

@@ -269,7 +269,14 @@ class ProgramEmitter {
             if (!graph_.parameter(state.parameter).trainable &&
                 program_.kind != ProgramKind::synchronise)
                 continue;
-            for (const ValueId input : graph_.node(result.producer).inputs) {
+            const Node& node = graph_.node(result.producer);
+            const auto members = std::size_t(member_count(node.attributes));
+            const auto place =
+                std::size_t(std::find(node.outputs.begin(), node.outputs.end(), update.value) -
+                            node.outputs.begin());
+            const std::size_t member = place * members / node.outputs.size();
+            const std::vector<ValueId> inputs(node.inputs.begin(), node.inputs.end());
+            for (const ValueId input : of_member(inputs, member, members)) {
                 const Value& operand = graph_.value(input);
                 if (operand.kind == ValueKind::result &&
                     op(graph_.node(operand.producer).op).exchange)

@@ -103,8 +103,8 @@ bool read_named(const NodeReader& node) {
 }
 
 void expression(const NodeReader& node, std::string text,
-                std::vector<const ImportedValue*> sources) {
-    node.layer_like("elementwise", {{"expression", std::move(text)}}, std::move(sources));
+                const std::vector<const ImportedValue*>& sources) {
+    node.layer_like("elementwise", {{"expression", std::move(text)}}, sources);
 }
 
 /// A constant beside a value: one number, or one for each of our channels or features.
@@ -220,7 +220,7 @@ void extreme(const NodeReader& node, const char* name) {
         text = fmt::format("{}({}, x{})", name, text, i);
     for (const double number : numbers)
         text = fmt::format("{}({}, {})", name, text, real_text(number));
-    expression(node, text, std::move(sources));
+    expression(node, text, sources);
 }
 
 }  // namespace
@@ -292,7 +292,7 @@ void read_sum(const NodeReader& node) {
     std::vector<const ImportedValue*> sources;
     for (std::size_t i = 0; i < node.count(); ++i)
         sources.push_back(&node.activation(i));
-    node.layer_like("add", {}, std::move(sources));
+    node.layer_like("add", {}, sources);
 }
 
 void read_clip(const NodeReader& node) {

@@ -164,9 +164,11 @@ ImportedModel Importer::run() {
         set(graph.output[0].name, layer(last).value);
         output = find(graph.output[0].name);
     }
-    if (!output || output->is_constant())
+    if (!output || output->is_constant()) {
         refuse("the file", "no layer makes its output", "");
-    else if (!output->is_plain())
+        return std::move(made_);
+    }
+    if (!output->is_plain())
         refuse("the file", "its output has its axes in another order than here",
                "export the model with channels first");
     if (!made_.refusals.empty()) return std::move(made_);
@@ -279,7 +281,7 @@ void Importer::read_node(const NodeProto& node) {
 std::string Importer::name_of(const NodeProto& node, const std::string& type) {
     // Weights are called after what they belong to; nodes often by numbers.
     std::string name;
-    if (node.input.size() > 1 && op(type).parameters.size() > 0) {
+    if (node.input.size() > 1 && !op(type).parameters.empty()) {
         const std::string& weights = node.input[1];
         for (const char* role : {".weight", "/kernel", ".kernel", "_W", ".weights", ".gamma"})
             if (weights.ends_with(role))
@@ -302,7 +304,7 @@ std::string Importer::name_of(const NodeProto& node, const std::string& type) {
 }
 
 int Importer::add_layer(const NodeProto& node, const std::string& type, Attributes fields,
-                        std::vector<const ImportedValue*> sources,
+                        const std::vector<const ImportedValue*>& sources,
                         std::map<std::string, Constant> parameters,
                         const ImportedFormula* formula) {
     const OpDef& def = op(type);

@@ -71,16 +71,17 @@ class NodeReader {
     double real(std::string_view name, double absent) const;
     std::string text(std::string_view name, const char* absent) const;
     std::vector<std::int64_t> integers(std::string_view name,
-                                       std::vector<std::int64_t> absent = {}) const;
+                                       const std::vector<std::int64_t>& absent = {}) const;
     /// Of an operator that has them as an input from operator set `since` on; nothing: absent.
     std::optional<std::vector<std::int64_t>> axes(std::size_t input, std::int64_t since) const;
 
     /// The layer's value is the node's result.
-    void layer(const char* type, Attributes fields, std::vector<const ImportedValue*> sources,
+    void layer(const char* type, Attributes fields,
+               const std::vector<const ImportedValue*>& sources,
                std::map<std::string, Constant> parameters = {}) const;
     /// The same as `like` in its axes.
     void layer_like(const char* type, Attributes fields,
-                    std::vector<const ImportedValue*> sources) const;
+                    const std::vector<const ImportedValue*>& sources) const;
     void formula(const ImportedFormula& formula, const ImportedValue& source,
                  Constant by_channel) const;
     void result(ImportedValue value) const;
@@ -105,7 +106,7 @@ class Importer {
     void set(const std::string& name, ImportedValue value);
     ImportedLayer& layer(int index) { return layers_[std::size_t(index)]; }
     int add_layer(const NodeProto& node, const std::string& type, Attributes fields,
-                  std::vector<const ImportedValue*> sources,
+                  const std::vector<const ImportedValue*>& sources,
                   std::map<std::string, Constant> parameters,
                   const ImportedFormula* formula = nullptr);
 

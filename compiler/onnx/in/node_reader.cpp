@@ -109,7 +109,7 @@ std::string NodeReader::text(std::string_view name, const char* absent) const {
 }
 
 std::vector<std::int64_t> NodeReader::integers(std::string_view name,
-                                               std::vector<std::int64_t> absent) const {
+                                               const std::vector<std::int64_t>& absent) const {
     const AttributeProto* found = find(name);
     return found && !found->ints.empty() ? found->ints : absent;
 }
@@ -124,22 +124,22 @@ std::optional<std::vector<std::int64_t>> NodeReader::axes(std::size_t i, std::in
 }
 
 void NodeReader::layer(const char* type, Attributes fields,
-                       std::vector<const ImportedValue*> sources,
+                       const std::vector<const ImportedValue*>& sources,
                        std::map<std::string, Constant> parameters) const {
-    const int made = importer_.add_layer(node_, type, std::move(fields), std::move(sources),
-                                         std::move(parameters));
+    const int made =
+        importer_.add_layer(node_, type, std::move(fields), sources, std::move(parameters));
     result(importer_.layer(made).value);
 }
 
 void NodeReader::layer_like(const char* type, Attributes fields,
-                            std::vector<const ImportedValue*> sources) const {
+                            const std::vector<const ImportedValue*>& sources) const {
     Order order = sources[0]->order;
     std::vector<std::int64_t> rows = sources[0]->rows;
     for (const ImportedValue* source : sources)
         if (source->order != order || source->rows != rows)
             throw Refused("its inputs have their axes in different orders",
                           "export the model with channels first");
-    const int made = importer_.add_layer(node_, type, std::move(fields), std::move(sources), {});
+    const int made = importer_.add_layer(node_, type, std::move(fields), sources, {});
     ImportedValue& value = importer_.layer(made).value;
     value.order = std::move(order);
     value.rows = std::move(rows);

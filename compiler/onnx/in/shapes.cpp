@@ -190,7 +190,7 @@ void read_concat(const NodeReader& node) {
         word_of(*sources[0], place_of_axis(node.integer("axis", 1), sources[0]->rank()));
     if (word == "height" || word == "width")
         throw Refused("it joins images along their height or width", "channels can be joined");
-    node.layer_like("concat", along(word), std::move(sources));
+    node.layer_like("concat", along(word), sources);
 }
 
 namespace {
@@ -243,6 +243,8 @@ void read_slice(const NodeReader& node) {
 }
 
 void read_split(const NodeReader& node) {
+    // A result may take the source's name.
+    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
     const ImportedValue src = node.activation();
     const std::size_t axis = place_of_axis(node.integer("axis", 0), src.rank());
     const std::vector<std::string>& results = node.node().output;
