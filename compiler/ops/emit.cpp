@@ -170,7 +170,7 @@ Cost cost_of(const Graph& graph, const Node& node) {
 }
 
 std::vector<std::pair<int, int>> in_place_of(const Node& node) {
-    const auto members = int(member_count(node.attributes));
+    const int members = std::max(1, int(member_count(node.attributes)));
     const int outputs = int(node.outputs.size()) / members;
     const int inputs = int(node.inputs.size()) / members;
     std::vector<std::pair<int, int>> pairs;
