@@ -38,11 +38,11 @@ struct KernelInfo {
     /// It rounds the factors of products to bfloat16, as the attribute `bf16` asks. `reference`
     /// does either.
     bool rounds = false;
+    /// One launch of it does all members of a problem (base/tensor/members.hpp).
+    bool joins = false;
     /// Why a kernel behind it is expected to be faster at a problem that it can do, or nothing when
     /// none is. Null: none ever is.
     std::optional<std::string> (*slower)(const Problem&) = nullptr;
-    /// One launch of it does all members of a problem (base/tensor/members.hpp).
-    bool joins = false;
 };
 
 /// All kernels of a device in the catalogue's order: by operator, specialised first, on the CPU

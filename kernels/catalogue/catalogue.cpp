@@ -32,6 +32,7 @@ constexpr KernelInfo kCatalogue[] = {
      dtypes.transforms,                                                        \
      dtypes.blis,                                                              \
      dtypes.rounds,                                                            \
+     false,                                                                    \
      &predicates::slower},
 #define REFERENCE(op, Arguments, operands) \
     {#op, "reference", "cpu", true, true, false, false, Isa::baseline, nullptr, nullptr, false},
@@ -55,8 +56,8 @@ constexpr KernelInfo kCudaCatalogue[] = {
      dtypes.transforms,                                                     \
      dtypes.blis,                                                           \
      dtypes.rounds,                                                         \
-     nullptr,                                                               \
-     joins},
+     joins,                                                                 \
+     nullptr},
 #define KERNEL(op, name, Arguments, dtypes, refuses, workspace) \
     DEVICE_KERNEL(op, name, dtypes, false, refuses, workspace, false)
 #define JOINED(op, name, Arguments, dtypes) \
