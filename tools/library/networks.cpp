@@ -48,18 +48,18 @@ struct Form {
 /// The loss and the metrics of a pass as the header gives them.
 struct Measures {
     void set(const runtime::PassValues& pass) {
-        names.clear();
-        numbers.clear();
-        list.clear();
+        names_.clear();
+        numbers_.clear();
+        list_.clear();
         for (const runtime::MetricValue& value : pass.values)
             if (pass.samples > 0) add(value.name, value.numbers, value.columns);
         finish(pass.samples);
     }
     /// What is known of an epoch before its end.
     void set(const runtime::MetricSet& running) {
-        names.clear();
-        numbers.clear();
-        list.clear();
+        names_.clear();
+        numbers_.clear();
+        list_.clear();
         for (std::size_t i = 0; i < running.running_count(); ++i)
             add(running.running_name(i), {running.running_value(i)}, 1);
         finish(running.samples());
@@ -68,22 +68,22 @@ struct Measures {
 
   private:
     void add(const std::string& name, std::vector<double> values, std::int64_t columns) {
-        names.push_back(name);
-        numbers.push_back(std::move(values));
-        list.push_back({nullptr, nullptr, 0, std::size_t(columns)});
+        names_.push_back(name);
+        numbers_.push_back(std::move(values));
+        list_.push_back({nullptr, nullptr, 0, std::size_t(columns)});
     }
     void finish(std::int64_t samples) {
-        for (std::size_t i = 0; i < list.size(); ++i) {
-            list[i].name = names[i].c_str();
-            list[i].numbers = numbers[i].data();
-            list[i].count = numbers[i].size();
+        for (std::size_t i = 0; i < list_.size(); ++i) {
+            list_[i].name = names_[i].c_str();
+            list_[i].numbers = numbers_[i].data();
+            list_[i].count = numbers_[i].size();
         }
-        shown = {samples, list.data(), list.size()};
+        shown = {samples, list_.data(), list_.size()};
     }
 
-    std::vector<std::string> names;
-    std::vector<std::vector<double>> numbers;
-    std::vector<dtnn_measure> list;
+    std::vector<std::string> names_;
+    std::vector<std::vector<double>> numbers_;
+    std::vector<dtnn_measure> list_;
 };
 
 struct ElementType {
