@@ -29,14 +29,14 @@ function(dtnn_part part target package summary text)
         set(CPACK_DEBIAN_${PART}_PACKAGE_DEPENDS "${needs} (= ${PROJECT_VERSION}-1)" PARENT_SCOPE)
         set(CPACK_RPM_${PART}_PACKAGE_REQUIRES "${needs} = ${PROJECT_VERSION}" PARENT_SCOPE)
     endif()
-    # Debian wants both in the folder of every package.
+    # Debian wants them with every package; installed otherwise they are left out.
     set(folder ${CMAKE_INSTALL_DATADIR}/doc/${package})
-    install(FILES ${CMAKE_SOURCE_DIR}/packaging/debian/copyright DESTINATION ${folder} COMPONENT ${part})
+    install(FILES ${CMAKE_SOURCE_DIR}/packaging/debian/copyright DESTINATION ${folder} COMPONENT ${part} EXCLUDE_FROM_ALL)
     set(DTNN_PACKAGE ${package})
     configure_file(${CMAKE_SOURCE_DIR}/packaging/debian/changelog.in ${CMAKE_BINARY_DIR}/packages/${package}/changelog.Debian @ONLY)
-    install(FILES ${CMAKE_BINARY_DIR}/packages/${package}/changelog.Debian DESTINATION ${folder} COMPONENT ${part})
+    install(FILES ${CMAKE_BINARY_DIR}/packages/${package}/changelog.Debian DESTINATION ${folder} COMPONENT ${part} EXCLUDE_FROM_ALL)
     install(FILES ${CMAKE_SOURCE_DIR}/packaging/debian/overrides DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides
-            RENAME ${package} COMPONENT ${part})
+            RENAME ${package} COMPONENT ${part} EXCLUDE_FROM_ALL)
 endfunction()
 
 # Whoever makes packages is their maintainer, and says it as Debian's own tools are told.

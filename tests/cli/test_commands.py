@@ -516,6 +516,13 @@ class Installed(CommandTest):
         if not os.path.exists(os.path.join(build, "cmake_install.cmake")):
             self.skipTest("not run from a build tree")
         self.expect(run("cmake", "--install", build, "--prefix", self.path("tree")), 0)
+        self.assertEqual(os.listdir(self.path("tree/share/doc")), ["dtnn"])  # what packages have besides is theirs
+        # What tools/quickstart has not built is left out, and the rest installed.
+        for folder, _, files in os.walk(build):
+            for file in set(files) & {"cmake_install.cmake"}:
+                with open(os.path.join(folder, file), encoding="utf-8") as script:
+                    needed = re.findall(r'file\(INSTALL [^\n]* TYPE (?:EXECUTABLE|MODULE|SHARED_LIBRARY) FILES "([^"]*)"', script.read())
+                self.assertLessEqual({os.path.basename(path) for path in needed}, {"dtnnc", "dtnn-run", "libdtnn_runtime.so"})
         os.rename(self.path("tree"), self.path("moved"))
         dtnnc, dtnn_run = self.path("moved/bin/dtnnc"), self.path("moved/bin/dtnn-run")
         self.write("job.yaml", "kind: job\nmodel: simplecnn\ndataset: {extends: digits, train_samples: 200, "
