@@ -20,20 +20,20 @@ def shipped(*kinds):
     return [path for kind in kinds for path in sorted(glob.glob(os.path.join(SPECS, kind, "**", "*.yaml"), recursive=True))]
 
 
+# A line of resolved text: a value with its origin, or a container or a layer's type, which have none of their own.
+HAS_ORIGIN = re.compile(r"  # ([^ ].*:\d+|default|command line)$|^ *[a-z_]+:$")
+
+
 def without_places(plan):
-    """A plan's JSON less what says where things were written."""
-    def strip(value):
-        if isinstance(value, dict):
-            return {key: strip(one) for key, one in value.items() if key not in ("place", "origin", "checksum")}
-        return [strip(one) for one in value] if isinstance(value, list) else value
-    return strip(plan)
+    """A plan's text less what says where things were written."""
+    return re.sub(r'"(place|origin|checksum)": "(?:[^"\\]|\\.)*"', "", plan)
 
 
 def plan_of(spec, folder):
     process = run(DTNNC, "compile", spec, "-o", "-", "--spec-path", SPECS, cwd=folder)
     if process.returncode:
         raise AssertionError(process.stderr)
-    return json.loads(process.stdout)
+    return process.stdout
 
 
 MODEL = """kind: model
@@ -70,9 +70,8 @@ class Resolve(CommandTest):
                     self.write("again.yaml", text)
                     self.assertEqual(self.resolve("again.yaml", "--origins", "none"), plain)
                 self.expect(self.dtnnc("check", "again.yaml"), 0)
-                # Every value has its origin; only containers and layers' types have none of their own.
-                for line in commented.splitlines()[1:]:
-                    self.assertRegex(line, r"  # ([^ ].*:\d+|default|command line)$|^ *[a-z_]+:$", spec)
+                without = [line for line in commented.splitlines()[1:] if not HAS_ORIGIN.search(line)]
+                self.assertEqual(without, [])
 
     def test_compiling_the_resolved_spec_gives_the_same_plan(self):
         seen = set()
