@@ -8,11 +8,14 @@
 
 docs/library.md has more."""
 
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 from ._library import (BudgetError, Diagnostic, DivergedError, DtnnError, DtnnWarning, InternalError, MismatchError,
                        SpecError, UsageError, call)
 from ._plan import Difference, Epoch, History, Input, Memory, Output, Plan, Text, Weights, compile, parse, read
+
+if TYPE_CHECKING:  # type checkers see what __getattr__ imports
+    from ._estimator import DtnnClassifier
 
 __version__: str = call.version().decode()
 
