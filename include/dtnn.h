@@ -55,7 +55,7 @@ typedef struct dtnn_plan dtnn_plan;
 typedef struct dtnn_network dtnn_network;
 typedef struct dtnn_report dtnn_report;
 
-/* "0.1.0" */
+/* "0.2.0" */
 DTNN_API const char* dtnn_version(void);
 /* The folder of what is shipped with the library (share/dtnn/specs); NULL: it was not found. */
 DTNN_API const char* dtnn_specs(void);

@@ -1,5 +1,5 @@
 -- A modulefile for Lmod: share it as dtnn/VERSION.lua, with the folder that `cmake --install --prefix` made.
-local root = "/opt/dtnn/0.1.0"
+local root = "/opt/dtnn/0.2.0"
 whatis("dtnn: declarative compiler and runtime for training neural networks on clusters")
 prepend_path("PATH", pathJoin(root, "bin"))
 prepend_path("LD_LIBRARY_PATH", pathJoin(root, "lib"))

@@ -21,7 +21,6 @@
 
 namespace dtnn::plan {
 
-inline constexpr int kVersion = 14;
 inline constexpr std::int64_t kAlignment = 64;
 
 /// Where something was written: a spec file (as the user named it), line and column from one.
@@ -372,7 +371,7 @@ struct Plan {
     Plan& operator=(Plan&&) noexcept;
     ~Plan();
 
-    std::string generator;  ///< "dtnnc 0.1.0"
+    std::string generator;  ///< "dtnnc 0.2.0"
     std::string name;       ///< the job's
     std::string model;      ///< the model's
     Target target;

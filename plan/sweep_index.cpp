@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <set>
 
+#include "base/formats.hpp"
 #include "base/json.hpp"
 #include "base/json_text.hpp"
 
 namespace dtnn::plan {
 namespace {
-
-constexpr int kIndexVersion = 1;
 
 std::vector<std::string> texts_of(const Json& list) {
     std::vector<std::string> texts;
@@ -69,7 +68,7 @@ std::string SweptPlan::value(std::size_t index) const {
 std::string to_json(const SweepIndex& index) {
     std::string text =
         fmt::format("{{\n  \"version\": {},\n  \"spec\": {},\n  \"settings\": {},\n  \"sweeps\": [",
-                    kIndexVersion, json_text(index.spec), json_text(index.settings));
+                    formats::kSweep.number, json_text(index.spec), json_text(index.settings));
     for (std::size_t i = 0; i < index.sweeps.size(); ++i)
         text += fmt::format("{}\n    {{\"path\": {}, \"values\": {}}}", i == 0 ? "" : ",",
                             json_text(index.sweeps[i].path), json_text(index.sweeps[i].values));
@@ -91,8 +90,8 @@ SweepIndex read_sweep_index(std::string_view text, std::string& error) {
     error.clear();
     try {
         const Json document = parse_json(text);
-        if (document.at("version") != kIndexVersion) {
-            error = "it is of another version of dtnnc";
+        if (const Json& number = document.at("version"); number != formats::kSweep.number) {
+            error = other_format(formats::kSweep, write_json(number));
             return index;
         }
         index.spec = document.at("spec").get<std::string>();

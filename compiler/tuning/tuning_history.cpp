@@ -7,6 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "base/formats.hpp"
 #include "base/json.hpp"
 #include "base/json_text.hpp"
 #include "kernels/catalogue.hpp"
@@ -15,7 +16,6 @@ namespace dtnn::compiler {
 namespace {
 
 constexpr const char* kFormat = "dtnn-tuning";
-constexpr int kVersion = 1;
 // Bounds that no history of ours comes near.
 constexpr std::size_t kMostEntries = 200'000, kMostTimes = 64, kMostText = 16'384;
 constexpr double kMostSeconds = 1e6;
@@ -104,8 +104,8 @@ TuningEntry entry_of(const Json& json) {
 TuningHistory history_of(const Json& json) {
     if (!json.is_object() || json.value("format", Json()) != kFormat)
         throw Mistake("it is no history of tuning");
-    if (json.value("version", Json()) != kVersion)
-        throw Mistake(fmt::format("its version is not {}", kVersion));
+    if (const Json number = json.value("version", Json()); number != formats::kTuning.number)
+        throw Mistake(other_format(formats::kTuning, write_json(number)));
     expect_object(json, 3, "it");
     const Json& entries = member(json, "entries");
     if (!entries.is_array() || entries.size() > kMostEntries)
@@ -204,8 +204,8 @@ void TuningHistory::merge(const TuningHistory& other) {
 }
 
 std::string TuningHistory::to_json() const {
-    std::string text =
-        fmt::format("{{\"format\": \"{}\", \"version\": {}, \"entries\": [", kFormat, kVersion);
+    std::string text = fmt::format("{{\"format\": \"{}\", \"version\": {}, \"entries\": [", kFormat,
+                                   formats::kTuning.number);
     const char* separator = "\n";
     for (const auto& [key, entry] : entries_) {
         text += fmt::format(

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <new>
 
+#include "base/formats.hpp"
 #include "plan/json/json.hpp"
 #include "plan/json/reading.hpp"
 
@@ -41,6 +42,16 @@ FirstLine split_first_line(std::string_view text) {
         throw Refused{"the first line is damaged or cut off: no checksum of 32 digits"};
     line.body = text.substr(rest + kLineEnd.size());
     return line;
+}
+
+/// "dtnnc 0.3.0", where a plan of any format says it: at the beginning of the body.
+std::string_view writer_of(std::string_view body) {
+    constexpr std::string_view kKey = R"("generator": ")";
+    constexpr std::size_t kMostBefore = 4096;
+    const std::size_t key = body.substr(0, kMostBefore).find(kKey);
+    if (key == std::string_view::npos) return {};
+    body.remove_prefix(key + kKey.size());
+    return body.substr(0, body.find('"'));
 }
 
 void check_checksum(const FirstLine& line) {
@@ -84,11 +95,9 @@ Plan parse(std::string_view text) {
         throw Refused{
             fmt::format("{} bytes are more than a plan may have ({})", text.size(), kMostBytes)};
     FirstLine line = split_first_line(text);
-    if (line.version != fmt::format("{}", kVersion))
-        throw Refused{
-            fmt::format("the plan has version {}, this program reads version {}: compile "
-                        "the job again with the dtnnc of this installation",
-                        line.version, kVersion)};
+    if (line.version != fmt::format("{}", formats::kPlan.number))
+        throw Refused{other_format(formats::kPlan, line.version, writer_of(line.body)) +
+                      ": compile the job again with the dtnnc of this installation"};
     check_checksum(line);
     check_nesting(text);
     // The body alone, with the opening brace that the first line took.

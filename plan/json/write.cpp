@@ -4,6 +4,7 @@
 #include <iterator>
 #include <memory>
 
+#include "base/formats.hpp"
 #include "base/json_text.hpp"
 #include "plan/json/fields.hpp"
 #include "plan/json/json.hpp"
@@ -163,8 +164,8 @@ class Writer {
 }  // namespace
 
 JsonChecksum write_json(const Plan& plan, const std::function<void(std::string_view)>& sink) {
-    std::string first_line =
-        fmt::format(R"({{"format": "dtnn-plan", "version": {}, "checksum": "xxh3:)", kVersion);
+    std::string first_line = fmt::format(
+        R"({{"format": "dtnn-plan", "version": {}, "checksum": "xxh3:)", formats::kPlan.number);
     JsonChecksum checksum;
     checksum.offset = first_line.size();
     first_line.append(2 * sizeof(XXH128_canonical_t), '0');

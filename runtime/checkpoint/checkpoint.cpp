@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/file_limits.hpp"
+#include "base/formats.hpp"
 #include "base/json.hpp"
 #include "runtime/base/checksum.hpp"
 #include "runtime/base/files.hpp"
@@ -19,7 +20,6 @@
 namespace dtnn::runtime {
 namespace {
 
-constexpr int kVersion = 1;
 constexpr const char* kParameters = "parameters.safetensors";
 constexpr const char* kState = "state.json";
 constexpr const char* kSums = "sums of the epoch";
@@ -46,7 +46,8 @@ Json content_of(const Checkpoint& checkpoint) {
             list.push_back(number_json(number));
         schedules.push_back(std::move(list));
     }
-    return {{"version", kVersion},
+    return {{"version", formats::kCheckpoint.number},
+            {"writer", "dtnn-run " DTNN_VERSION},
             {"model", checkpoint.model},
             {"plan", checkpoint.plan},
             {"training", checkpoint.training},
@@ -142,10 +143,15 @@ Json read_state(const std::string& folder) {
     Json content = text == state_text(inside) ? parse_json_or_discard(inside) : Json();
     if (!content.is_object())
         damaged(folder, fmt::format("{} is not the text that was written", kState));
-    if (!content.contains("version") || content["version"] != kVersion) {
+    const Json number = content.value("version", Json());
+    if (number != formats::kCheckpoint.number) {
+        const Json writer = content.value("writer", Json());
         throw RunError(Exit::mismatch,
-                       fmt::format("the checkpoint {} is of another version of dtnn-run", folder),
-                       "go on with the version that the training began with");
+                       fmt::format("{}: {}", folder,
+                                   other_format(formats::kCheckpoint, write_json(number),
+                                                writer.is_string() ? writer.get<std::string>()
+                                                                   : std::string())),
+                       "go on with the release that the training began with");
     }
     return content;
 }
@@ -203,9 +209,8 @@ void write_checkpoint(const std::string& folder, const Executor& executor,
     std::int64_t bytes = 0;
     for (const StoredTensor& tensor : all)
         bytes += std::int64_t(tensor.bytes.size());
-    const std::string checksum = write_safetensors(
-        folder + "/" + kParameters, all,
-        {{"format", "dtnn"}, {"model", checkpoint.model}, {"plan", checkpoint.plan}});
+    const std::string checksum = write_safetensors(folder + "/" + kParameters, all,
+                                                   own_metadata(checkpoint.model, checkpoint.plan));
 
     Json content = content_of(checkpoint);
     content["batch_size"] = plan.training.batch_size;

@@ -154,13 +154,11 @@ void RunCheckpoints::keep_best(const BestWeights& best) {
     }
     const std::string path = best_path(best, best.epoch);
     create_folders(std::filesystem::path(path).parent_path().string());
-    write_safetensors(path, tensors.all(),
-                      {{"format", "dtnn"},
-                       {"model", plan.model},
-                       {"plan", identity_.plan_checksum},
-                       {"epoch", std::to_string(best.epoch)},
-                       {best.metric, fmt::format("{}", best.value)},
-                       {"checksum", checksum_of(tensors.all())}});
+    std::map<std::string, std::string> metadata = own_metadata(plan.model, identity_.plan_checksum);
+    metadata["epoch"] = std::to_string(best.epoch);
+    metadata.emplace(best.metric, fmt::format("{}", best.value));
+    metadata["checksum"] = checksum_of(tensors.all());
+    write_safetensors(path, tensors.all(), metadata);
     for (const std::int64_t epoch : best.dropped)
         dropped_.push_back(best_path(best, epoch));
     // A checkpoint may name them; the next one does not.

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/file_limits.hpp"
+#include "base/formats.hpp"
 #include "base/json.hpp"
 #include "base/utf8.hpp"
 #include "runtime/base/checksum.hpp"
@@ -26,6 +27,10 @@ static_assert(std::endian::native == std::endian::little, "tensors are written a
 
 constexpr std::uint64_t kMostHeader = 100'000'000;
 constexpr std::size_t kMostAxes = 32;
+
+constexpr const char* kOwn = "dtnn";
+constexpr const char* kNumberKey = "format_version";
+const std::string kNumber = std::to_string(formats::kWeights.number);
 
 struct TypeName {
     DType dtype;
@@ -135,6 +140,15 @@ const StoredTensor* Safetensors::find(const std::string& name) const {
     return found == places.end() ? nullptr : &tensors[found->second];
 }
 
+std::map<std::string, std::string> own_metadata(const std::string& model, const std::string& plan) {
+    return {{kFormatKey, kOwn}, {kNumberKey, kNumber}, {"model", model}, {"plan", plan}};
+}
+
+bool is_own(const std::map<std::string, std::string>& metadata) {
+    const auto writer = metadata.find(kFormatKey);
+    return writer != metadata.end() && writer->second == kOwn;
+}
+
 std::string write_safetensors(const std::string& path, std::span<const StoredTensor> tensors,
                               const std::map<std::string, std::string>& metadata) {
     Json header = Json::object();
@@ -198,6 +212,15 @@ Safetensors parse_safetensors(std::string content, const std::string& path) {
             if (!entry.value().is_string()) reader.refuse("its __metadata__ holds more than text");
             file.metadata[entry.key()] = entry.value().get<std::string>();
         }
+    }
+    if (is_own(file.metadata)) {
+        // Those of releases before 0.2 do not say it.
+        const auto number = file.metadata.find(kNumberKey);
+        if (number != file.metadata.end() && number->second != kNumber)
+            throw RunError(
+                Exit::mismatch,
+                fmt::format("{}: {}", path, other_format(formats::kWeights, number->second)),
+                "read it with the release that wrote it, and export it as .npz");
     }
     std::stable_sort(file.tensors.begin(), file.tensors.end(),
                      [](const StoredTensor& a, const StoredTensor& b) {

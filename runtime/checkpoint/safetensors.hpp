@@ -26,14 +26,22 @@ struct Safetensors {
     const StoredTensor* find(const std::string& name) const;
 };
 
+/// Who wrote the file; `is_own` is whether that was a program of ours.
+inline constexpr const char* kFormatKey = "format";
+
+/// What all files of ours say of themselves: whose they are, of which format (formats::kWeights),
+/// of which model and of which plan's checksum.
+std::map<std::string, std::string> own_metadata(const std::string& model, const std::string& plan);
+bool is_own(const std::map<std::string, std::string>& metadata);
+
 /// Writes aside, flushes, renames. The same bytes for the same tensors, in the order given. Returns
 /// the file's checksum (checksum.hpp).
 std::string write_safetensors(const std::string& path, std::span<const StoredTensor> tensors,
                               const std::map<std::string, std::string>& metadata);
 
 /// Reads and verifies: header length, names, types, shapes, offsets; the tensors cover the data
-/// exactly, without gap or overlap. Whatever is wrong is a RunError (exit 5) that names the file
-/// and the fact; no content can do worse.
+/// exactly, without gap or overlap; a file of ours is of the format that is read. Whatever is wrong
+/// is a RunError (exit 5) that names the file and the fact; no content can do worse.
 Safetensors read_safetensors(const std::string& path);
 
 /// The metadata alone, without the tensors being read; none where the file has none, cannot be read

@@ -96,9 +96,8 @@ const StoredTensor* WeightFile::find(const std::string& name) const {
 }
 
 std::optional<bool> WeightFile::written_by_run() const {
-    const auto writer = metadata.find("format");
-    if (writer == metadata.end()) return std::nullopt;
-    return writer->second == "dtnn";
+    if (!metadata.contains(kFormatKey)) return std::nullopt;
+    return is_own(metadata);
 }
 
 WeightFile read_weight_file(const std::string& path) {

@@ -35,8 +35,7 @@ constexpr const char* kFeatureNames = "feature_names";
 
 std::map<std::string, std::string> metadata_of(const plan::Plan& plan, const std::string& checksum,
                                                const TrainedNames& names) {
-    std::map<std::string, std::string> metadata = {
-        {"format", "dtnn"}, {"model", plan.model}, {"plan", checksum}};
+    std::map<std::string, std::string> metadata = own_metadata(plan.model, checksum);
     const auto add = [&](const char* key, const std::vector<std::string>& list) {
         if (!list.empty() && list.size() <= kMostNames) metadata[key] = write_json(Json(list));
     };

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,12 +12,12 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "base/formats.hpp"
 #include "runtime/base/checksum.hpp"
 
 namespace dtnn::runtime {
 namespace {
 
-constexpr const char* kFirstLine = "dtnn code 1\n";
 constexpr std::size_t kMostHeadBytes = std::size_t{1} << 16;
 
 /// Whether nobody but this user can have written it.
@@ -49,7 +50,7 @@ std::string name_of(const std::string& key) {
 
 /// Before the code: what it was made of, and its checksum.
 std::string head_of(const std::string& key, std::string_view code) {
-    return kFirstLine + key + '\n' + checksum_text(code) + '\n';
+    return fmt::format("dtnn code {}\n{}\n{}\n", formats::kCode.number, key, checksum_text(code));
 }
 
 bool has_room(int folder) {

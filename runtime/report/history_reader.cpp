@@ -10,6 +10,7 @@
 
 #include "base/escape.hpp"
 #include "base/file_limits.hpp"
+#include "base/formats.hpp"
 #include "base/json.hpp"
 #include "runtime/base/regular_file.hpp"
 
@@ -39,12 +40,13 @@ void flatten(const Json& value, const std::string& name, std::map<std::string, s
 
 class EventReader {
   public:
-    explicit EventReader(RunHistory& history) : history_(history) {}
+    EventReader(RunHistory& history, const std::string& path) : history_(history), path_(path) {}
 
     void event(const Json& line) {
         HistoryEvent kind{};
         // Other events are of later versions; what is known is shown.
         if (!parse_name(line.at("event").get<std::string>(), kind)) return;
+        if (kind == HistoryEvent::start) check_format(line);
         if (kind == HistoryEvent::start || kind == HistoryEvent::resume) {
             if (kind == HistoryEvent::resume || !history_.start.empty()) ++history_.resumed;
             start(line);
@@ -73,6 +75,19 @@ class EventReader {
     }
 
   private:
+    void check_format(const Json& line) const {
+        const Json number = line.value("format", Json());
+        if (number.is_null() || number == formats::kHistory.number) return;
+        const auto writer = line.find("version");
+        throw RunError(Exit::failed,
+                       fmt::format("{}: {}", path_,
+                                   other_format(formats::kHistory, write_json(number),
+                                                writer == line.end() || !writer->is_string()
+                                                    ? ""
+                                                    : "dtnn-run " + writer->get<std::string>())),
+                       "read the run with the release that wrote it");
+    }
+
     void start(const Json& line) {
         for (const auto& [name, value] : line.items()) {
             if (name == "class_names")
@@ -124,6 +139,7 @@ class EventReader {
     }
 
     RunHistory& history_;
+    const std::string& path_;
     std::unordered_set<std::string> known_;  ///< history_.names
 };
 
@@ -136,7 +152,7 @@ std::string number_text(const Measures& measures, const std::string& name) {
 
 RunHistory parse_history(const std::string& text, const std::string& path) {
     RunHistory history;
-    EventReader reader(history);
+    EventReader reader(history, path);
     std::string_view rest = text;
     for (int number = 1; !rest.empty(); ++number) {
         const std::size_t end = rest.find('\n');

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/formats.hpp"
 #include "base/json.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/machine.hpp"
@@ -62,7 +63,8 @@ void HistoryWriter::start(const std::string& checksum, int threads, double first
                           const std::string& dataset_hash, int ranks,
                           const std::vector<std::string>& class_names) {
     const Machine machine = this_machine();
-    Json line = Json({{"time", utc_time_stamp()},
+    Json line = Json({{"format", formats::kHistory.number},
+                      {"time", utc_time_stamp()},
                       {"name", name_},
                       {"model", model_},
                       {"plan", checksum},

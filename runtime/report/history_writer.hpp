@@ -2,9 +2,10 @@
 /// Writes a run's history.jsonl: a line of JSON for each event. The forms are stable. All figures
 /// are those of all ranks together. history_reader.hpp reads it back.
 ///
-///     {"event": "start", "time", "name", "model", "plan", "dataset", "threads", "ranks",
+///     {"event": "start", "format", "time", "name", "model", "plan", "dataset", "threads", "ranks",
 ///      "first_step_milliseconds", "version",
 ///      "machine": {"host", "system", "processor", "processors", "memory_bytes"}, "class_names"}
+///           `format` is formats::kHistory; histories of releases before 0.2 do not say it.
 ///           `class_names` only where the dataset has names for its classes
 ///     {"event": "epoch", "epoch", "step", "learning_rate", "train": {"loss", METRIC...},
 ///      "validation": {...}, "samples_per_second", "seconds",

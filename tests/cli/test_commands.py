@@ -20,7 +20,7 @@ from commands import BIN, DTNNC, DTNN_RUN, ROOT, CommandTest, limit, run
 class Compiler(CommandTest):
     def test_version_and_help(self):
         for program in (DTNNC, DTNN_RUN):
-            self.expect(run(program, "--version"), 0, "0.1.0")
+            self.expect(run(program, "--version"), 0, "0.2.0")
             self.expect(run(program, "--help"), 0, "Usage")
 
     def test_usage_errors_are_two(self):

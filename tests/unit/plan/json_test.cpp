@@ -133,7 +133,7 @@ TEST_CASE("a cut, lengthened or foreign file is refused") {
     CHECK(error_of("kind: job\n").find("no plan") != std::string::npos);
     CHECK(error_of("{}").find("no plan") != std::string::npos);
     CHECK(error_of(std::string(1000, '\0')).find("no plan") != std::string::npos);
-    CHECK(error_of(replaced(good, "\"version\": 14", "\"version\": 99")).find("version 99") !=
+    CHECK(error_of(replaced(good, "\"version\": 14", "\"version\": 99")).find("format 99") !=
           std::string::npos);
 }
 

@@ -46,7 +46,7 @@ Step step(const std::string& name, const std::string& op, std::vector<int> sourc
 // labels [2] at 256, learning_rate at 320. Transient from 384.
 Plan sample_plan() {
     Plan plan;
-    plan.generator = "dtnnc 0.1.0";
+    plan.generator = "dtnnc 0.2.0";
     plan.name = "sample";
     plan.model = "one_dense";
     plan.target.isa = "avx2";

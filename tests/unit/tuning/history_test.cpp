@@ -78,7 +78,8 @@ TEST_CASE("a history that was tampered with is refused with its entry and the re
     CHECK(mistake("") != "");
     CHECK(mistake("[]") == "it is no history of tuning");
     CHECK(mistake("{}") == "it is no history of tuning");
-    CHECK(mistake(edited("\"version\": 1", "\"version\": 2")) == "its version is not 1");
+    CHECK(mistake(edited("\"version\": 1", "\"version\": 2")) ==
+          "history of tuning of format 2 is of another release; this program reads 1");
     CHECK(mistake(edited("\"version\": 1", "\"version\": 1, \"more\": 1")) ==
           "it has 4 members, not 3");
     CHECK(mistake(edited("2.0", "-2.0")) == "entry 0: `median` is no time in seconds");
