@@ -99,7 +99,7 @@ Refused unless_stack_fits_thread(const Problem& problem) {
 
 /// A double for each chunk of the first source.
 std::int64_t device_sums(const Problem& problem) {
-    return cuda::sum_chunks_of(problem.sources[0].elements()) * 8;
+    return cuda::chunk_sums_of(problem.sources[0].elements()) * 8;
 }
 
 /// Two doubles for each chunk of the first source, behind a few numbers of one step.
@@ -173,7 +173,7 @@ std::int64_t device_pairs_of_sums(const Problem& problem) {
 /// A double for each row, and for each chunk of rows.
 std::int64_t device_rows(const Problem& problem) {
     const std::int64_t rows = class_rows(problem, problem.sources[0]).rows;
-    return (rows + cuda::sum_chunks_of(rows)) * 8;
+    return (rows + cuda::chunk_sums_of(rows)) * 8;
 }
 
 std::int64_t device_pairs_of_rows(const Problem& problem) {
@@ -182,7 +182,7 @@ std::int64_t device_pairs_of_rows(const Problem& problem) {
 
 /// One, and one for each chunk of rows.
 std::int64_t device_divisor(const Problem& problem) {
-    return (1 + cuda::sum_chunks_of(class_rows(problem, problem.sources[0]).rows)) * 8;
+    return (1 + cuda::chunk_sums_of(class_rows(problem, problem.sources[0]).rows)) * 8;
 }
 
 /// Two doubles for every group, and the sums of chunks of pixels or of groups.
@@ -194,7 +194,7 @@ std::int64_t device_dice(const Problem& problem) {
     const std::int64_t groups = pixels == 0 ? rows : sets * classes;
     const std::int64_t of_pixels = pixels == 0 ? cuda::column_sums_of(2, sets, classes, 1)
                                                : cuda::column_sums_of(2, sets, pixels, classes);
-    return (2 * groups + std::max(of_pixels, cuda::sum_chunks_of(groups))) * 8;
+    return (2 * groups + std::max(of_pixels, cuda::chunk_sums_of(groups))) * 8;
 }
 
 /// Four for every class and chunk of rows.

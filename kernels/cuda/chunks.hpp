@@ -8,9 +8,8 @@ namespace dtnn::kernels::cuda {
 /// Elements of a chunk where one sum goes over very many.
 inline constexpr std::int64_t kSumChunk = 4096;
 
-constexpr std::int64_t sum_chunks_of(std::int64_t count) {
-    return (count + kSumChunk - 1) / kSumChunk;
-}
+/// Neighbouring chunks whose sums are added before those of all chunks.
+inline constexpr std::int64_t kChunkTeam = 32;
 
 /// Neighbouring columns that a thread may have together (packs.hpp).
 inline constexpr int kChannelPack = 8;
@@ -25,6 +24,7 @@ struct ColumnCut {
     std::int64_t chunks;
 
     constexpr std::int64_t blocks() const { return (columns + width - 1) / width; }
+    constexpr std::int64_t teams() const { return (chunks + kChunkTeam - 1) / kChunkTeam; }
 };
 
 inline constexpr std::int64_t kColumnLanes = 32;
@@ -45,7 +45,7 @@ constexpr ColumnCut cut_columns(std::int64_t sets, std::int64_t rows, std::int64
     ColumnCut cut{sets, rows, columns, lanes_for(columns, most_columns), 1, 1};
     const std::int64_t alike = sets * cut.blocks();
     const std::int64_t most = alike < kColumnGroups ? kColumnGroups / (alike > 0 ? alike : 1) : 1;
-    const std::int64_t wanted = sum_chunks_of(rows * cut.width);
+    const std::int64_t wanted = (rows * cut.width + kSumChunk - 1) / kSumChunk;
     const std::int64_t chunks = wanted < most ? wanted : most;
     if (chunks <= 1) {
         cut.chunk = rows;
@@ -59,11 +59,16 @@ constexpr ColumnCut cut_columns(std::int64_t sets, std::int64_t rows, std::int64
 /// Doubles of every channel that batch norm has before the sums of its chunks.
 inline constexpr std::int64_t kBatchNormNumbers = 6;
 
-/// Numbers of the chunks' sums where there are `sums` of every column.
+/// Numbers of the sums of chunks and teams where there are `sums` of every column.
 constexpr std::int64_t column_sums_of(std::int64_t sums, std::int64_t sets, std::int64_t rows,
                                       std::int64_t columns) {
-    const std::int64_t chunks = cut_columns(sets, rows, columns).chunks;
-    return chunks > 1 ? sums * sets * chunks * columns : 0;
+    const ColumnCut cut = cut_columns(sets, rows, columns);
+    return cut.chunks > 1 ? sums * sets * (cut.chunks + cut.teams()) * columns : 0;
+}
+
+/// The same where one sum goes over all of `count` elements.
+constexpr std::int64_t chunk_sums_of(std::int64_t count) {
+    return column_sums_of(1, 1, count, 1);
 }
 
 }  // namespace dtnn::kernels::cuda

@@ -42,7 +42,7 @@ Kept::~Kept() {
         give_back(memory);
 }
 
-const void* Kept::list(const void* bytes, std::size_t size) {
+void* Kept::list(const void* bytes, std::size_t size) {
     if (next_ == lists_.size()) lists_.push_back(copy_of(bytes, size));
     return lists_[next_++];
 }

@@ -11,8 +11,9 @@
 ///         // a barrier of the group
 ///         [=] DTNN_DEVICE(std::int64_t row, int thread, Shared& shared) { ... });
 ///
-/// Where a group works through its operands step by step, `launch.steps(count, tile)` keeps what
-/// each thread has worked out from step to step, and reads ahead (below).
+/// Of groups that work towards one result, the last to arrive goes on (LastOf, below). Where a
+/// group works through its operands step by step, `launch.steps(count, tile)` keeps what each
+/// thread has worked out from step to step, and reads ahead (below).
 ///
 /// Elements and groups run in any order and at the same time; so do the threads of a group between
 /// two barriers. Nothing survives a barrier but memory. What a launch does is done before the next
@@ -55,7 +56,7 @@ class Kept {
 
     /// From now on list() gives again what it gave since the last time.
     void begin() { next_ = 0; }
-    const void* list(const void* bytes, std::size_t size);
+    void* list(const void* bytes, std::size_t size);
     /// The result of make() in the first run: one object of a kernel, always of the same type.
     template <class State, class Make>
     State& state(const Make& make) {
@@ -68,6 +69,23 @@ class Kept {
     std::size_t next_ = 0;
     std::shared_ptr<void> state_;
 };
+
+/// Groups that share a counter, and how many they are. If none, this group is not to go on.
+struct Meeting {
+    std::int64_t counter, groups;
+};
+
+/// A phase of `groups` behind which a group goes on only if it is the last to arrive of those of
+/// meeting(group), a Meeting: it reads what all of them have written. Which one it is differs from
+/// run to run, so that what it does must not depend on it. The counters (Launch::counters) are zero
+/// again when all have arrived.
+template <class Of>
+struct LastOf {
+    unsigned* counters;
+    Of meeting;
+};
+template <class Of>
+LastOf(unsigned*, Of) -> LastOf<Of>;
 
 #if defined(__CUDACC__)
 using Stream = cudaStream_t;
@@ -86,12 +104,36 @@ __global__ void __launch_bounds__(kThreads) each_kernel(std::int64_t count, F f)
         f(i);
 }
 
+/// Whether the group goes on.
+template <class Shared, class Phase>
+__device__ bool run(const Phase& phase, std::int64_t group, Shared& shared) {
+    phase(group, int(threadIdx.x), shared);
+    __syncthreads();
+    return true;
+}
+/// Asked by one thread of the group, behind a barrier: what the group has written is seen before
+/// its arrival, and nothing is read before it.
+template <class Of>
+__device__ bool is_last(const LastOf<Of>& phase, std::int64_t group) {
+    const Meeting of = phase.meeting(group);
+    if (of.groups <= 1) return of.groups == 1;
+    __threadfence();
+    const bool last = atomicAdd(phase.counters + of.counter, 1U) + 1 == unsigned(of.groups);
+    __threadfence();
+    if (last) phase.counters[of.counter] = 0;
+    return last;
+}
+template <class Shared, class Of>
+__device__ bool run(const LastOf<Of>& phase, std::int64_t group, Shared&) {
+    return __syncthreads_or(threadIdx.x == 0 && is_last(phase, group)) != 0;
+}
+
 template <class Shared, class... Phases>
 __global__ void __launch_bounds__(kThreads) groups_kernel(std::int64_t count, Phases... phases) {
     __shared__ alignas(16) unsigned char bytes[sizeof(Shared)];
     Shared& shared = *reinterpret_cast<Shared*>(bytes);
     for (std::int64_t group = blockIdx.x; group < count; group += gridDim.x)
-        ((phases(group, int(threadIdx.x), shared), __syncthreads()), ...);
+        (void)(run(phases, group, shared) && ...);
 }
 
 template <class Tile>
@@ -142,6 +184,27 @@ struct Stream {
     HostOrder order = HostOrder::forward;
     std::vector<std::function<void(HostOrder)>>* later = nullptr;
 };
+
+namespace detail {
+
+/// Whether the group goes on.
+template <class Shared, class Phase>
+bool run(const Phase& phase, std::int64_t group, Shared& shared, bool forward) {
+    for (int thread = 0; thread < kThreads; ++thread)
+        phase(group, forward ? thread : kThreads - 1 - thread, shared);
+    return true;
+}
+template <class Shared, class Of>
+bool run(const LastOf<Of>& phase, std::int64_t group, Shared&, bool) {
+    const Meeting of = phase.meeting(group);
+    if (of.groups <= 1) return of.groups == 1;
+    unsigned& counter = phase.counters[of.counter];
+    const bool last = ++counter == unsigned(of.groups);
+    if (last) counter = 0;
+    return last;
+}
+
+}  // namespace detail
 #endif
 
 /// The destination of the kernels of one call.
@@ -155,8 +218,8 @@ class Launch {
     void each(std::int64_t count, const F& f) const;
 
     /// phase(group, thread, shared) for the groups 0 .. count - 1 and the threads 0 .. kThreads - 1
-    /// of each, with a barrier of the group behind every phase. `Shared` is a trivial struct; it
-    /// holds anything at first.
+    /// of each, with a barrier of the group behind every phase. A phase may be a LastOf. `Shared`
+    /// is a trivial struct; it holds anything at first.
     template <class Shared, class... Phases>
     void groups(std::int64_t count, const Phases&... phases) const;
 
@@ -188,6 +251,13 @@ class Launch {
     const V* constant(const std::vector<V>& values) const {
         if (values.empty()) return nullptr;
         return static_cast<const V*>(kept_.list(values.data(), std::span(values).size_bytes()));
+    }
+
+    /// So many counters on the device, which a launch finds zero and leaves zero; null: none.
+    unsigned* counters(std::int64_t count) const {
+        if (count == 0) return nullptr;
+        const std::vector<unsigned> zeros(static_cast<std::size_t>(count));
+        return static_cast<unsigned*>(kept_.list(zeros.data(), std::span(zeros).size_bytes()));
     }
 
     /// The result of make() in the kernel's first run (Kept).
@@ -232,11 +302,7 @@ void Launch::groups(std::int64_t count, const Phases&... phases) const {
         for (std::int64_t i = 0; i < count; ++i) {
             std::memset(static_cast<void*>(shared.get()), 0xA5, sizeof(Shared));
             const std::int64_t group = forward ? i : count - 1 - i;
-            const auto run = [&](const auto& phase) {
-                for (int thread = 0; thread < kThreads; ++thread)
-                    phase(group, forward ? thread : kThreads - 1 - thread, *shared);
-            };
-            (run(phases), ...);
+            (void)(detail::run(phases, group, *shared, forward) && ...);
         }
     });
 #endif

@@ -65,6 +65,13 @@ inline constexpr std::int64_t kManyThreads = std::int64_t{1} << 18;
 ///     work(constants, place, loaded)
 ///     add(constants, loaded, sums)     adds to `sums`, a Number[N][W]
 
+/// Of the pack whose first channel is `channel`. Packs of several are of channels stored last.
+template <int W>
+DTNN_DEVICE std::int64_t place_of(const DenseChannels& shape, std::int64_t row,
+                                  std::int64_t channel) {
+    return W > 1 ? row * shape.channels() + channel : shape.place(row, channel);
+}
+
 /// Works on all rows and all packs of W channels, in any order.
 template <int W, class Packs>
 static void each_pack(const Launch& launch, std::int64_t rows, const DenseChannels& shape,
@@ -81,18 +88,20 @@ static void each_pack(const Launch& launch, std::int64_t rows, const DenseChanne
             decltype(packs.load(row)) loaded[kRowsAhead];
             for (int k = 0; k < kRowsAhead; ++k)
                 if (row + k * lanes < rows)
-                    loaded[k] = packs.load(shape.place(row + k * lanes, column));
+                    loaded[k] = packs.load(place_of<W>(shape, row + k * lanes, column));
             for (int k = 0; k < kRowsAhead; ++k)
                 if (row + k * lanes < rows)
-                    packs.work(constants, shape.place(row + k * lanes, column), loaded[k]);
+                    packs.work(constants, place_of<W>(shape, row + k * lanes, column), loaded[k]);
         }
     });
 }
 
-/// The sums of the packs of a group of threads, those of a thread in different banks.
+/// The sums of the packs of a group of threads, those of a thread in different banks, and then what
+/// reduce_groups has there.
 template <int N, int W>
-struct SharedPackSums {
+union SharedPackSums {
     double of[N * W][kThreads + 8];
+    Sums<N> by_thread[kThreads];
 };
 
 /// Terms that a thread adds in the numbers' own type before their sum is added in double.
@@ -106,14 +115,13 @@ static void reduce_packs(const Launch& launch, std::int64_t rows, const DenseCha
     const std::int64_t columns = shape.channels();
     const ColumnCut cut = cut_columns(1, rows, columns);
     const int width = int((cut.width + W - 1) / W), height = kThreads / width;
-    const std::int64_t blocks = cut.blocks(), chunks = cut.chunks;
+    const ColumnGroups<N> groups(cut, of_chunks);
     using Shared = SharedPackSums<N, W>;
-    launch.template groups<Shared>(
-        chunks * blocks,
+    reduce_groups<N, Shared>(
+        launch, groups, finish,
         [=] DTNN_DEVICE(std::int64_t group, int thread, Shared& shared) {
-            const std::int64_t chunk = group / blocks;
-            const std::int64_t column = (group - chunk * blocks) * cut.width + thread % width * W;
-            const std::int64_t begin = chunk * cut.chunk;
+            const std::int64_t column = groups.column(group, thread % width * W);
+            const std::int64_t begin = groups.chunk(group) * cut.chunk;
             const std::int64_t end = begin + cut.chunk < rows ? begin + cut.chunk : rows;
             double sums[N][W] = {};
             if (column < columns) {
@@ -125,7 +133,8 @@ static void reduce_packs(const Launch& launch, std::int64_t rows, const DenseCha
                         decltype(packs.load(row)) loaded[kRowsAhead];
                         for (int k = 0; k < kRowsAhead; ++k)
                             if (row + k * height < end)
-                                loaded[k] = packs.load(shape.place(row + k * height, column));
+                                loaded[k] =
+                                    packs.load(place_of<W>(shape, row + k * height, column));
                         for (int k = 0; k < kRowsAhead; ++k)
                             if (row + k * height < end) packs.add(constants, loaded[k], narrow);
                         row += kRowsAhead * height;
@@ -150,19 +159,12 @@ static void reduce_packs(const Launch& launch, std::int64_t rows, const DenseCha
             }
         },
         [=] DTNN_DEVICE(std::int64_t group, int thread, Shared& shared) {
-            const std::int64_t chunk = group / blocks, block = group - chunk * blocks;
-            const std::int64_t column = block * cut.width + thread;
-            if (thread >= width * W || column >= columns) return;
+            if (thread >= width * W || groups.column(group, thread) >= columns) return;
             Sums<N> sums;
             for (int n = 0; n < N; ++n)
                 sums.of[n] = shared.of[n * W + thread % W][thread / W];
-            if (chunks == 1) {
-                finish(std::int64_t{0}, column, sums);
-            } else {
-                of_chunks[chunk * columns + column] = sums;
-            }
+            groups.put(group, thread, sums, finish);
         });
-    if (chunks > 1) reduce_chunks<N>(launch, 1, chunks, columns, of_chunks, finish);
 }
 
 }  // namespace dtnn::kernels::cuda
