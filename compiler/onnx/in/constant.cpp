@@ -83,6 +83,12 @@ std::int64_t place_of(const std::string& text) {
 
 }  // namespace
 
+std::int64_t batch_of(double number) {
+    constexpr double kMost = 1024;
+    const double times = number / kBatch;
+    return times >= 1 && times <= kMost && times == std::floor(times) ? std::int64_t(times) : 0;
+}
+
 std::int64_t whole(double number) {
     const auto most = double(std::int64_t{1} << 62);
     return std::isnan(number) ? 0 : std::int64_t(std::clamp(number, -most, most));
@@ -100,10 +106,14 @@ Numbers numbers_of(const Constant& constant) {
     return numbers;
 }
 
-std::string& Constants::keep(std::size_t bytes) {
-    if (std::int64_t(bytes) > room_)
+void Constants::take(std::int64_t bytes) {
+    if (bytes > room_)
         throw Refused("the file works out far more numbers than it has, as no model does");
-    room_ -= std::int64_t(bytes);
+    room_ -= bytes;
+}
+
+std::string& Constants::keep(std::size_t bytes) {
+    take(std::int64_t(bytes));
     return storage_.emplace_back(bytes, '\0');
 }
 

@@ -52,6 +52,8 @@ class Constants {
     Constant make(Dims dims, bool real, const Numbers& numbers);
     /// The same numbers with the axes in another order, as numpy.transpose.
     Constant transpose(const Constant& constant, const std::vector<std::int64_t>& order);
+    /// Books memory that is worked out elsewhere; throws Refused where a file asks for too much.
+    void take(std::int64_t bytes);
 
   private:
     std::string_view read_beside(const TensorProto& tensor, std::int64_t bytes);
@@ -68,7 +70,9 @@ class Constants {
 inline constexpr std::int64_t kFar = std::int64_t{1} << 52;
 /// The most numbers of a constant that is worked out.
 inline constexpr std::int64_t kMostFolded = std::int64_t{1} << 24;
-/// Stands for the batch among the numbers of a shape.
+/// Stands for the batch among the numbers of a shape; its multiples for axes joined with it.
 inline constexpr double kBatch = -double(std::int64_t{1} << 51);
+/// How many times the batch the number is; 0: it is another number.
+std::int64_t batch_of(double number);
 
 }  // namespace dtnn::compiler::onnx

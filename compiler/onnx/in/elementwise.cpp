@@ -42,6 +42,7 @@ const std::map<std::string, Text, std::less<>>& formulas() {
         {"Neg", fixed("-x")},
         {"Sqrt", fixed("sqrt(x)")},
         {"Erf", fixed("erf(x)")},
+        {"Erfc", fixed("1 - erf(x)")},
         {"Floor", fixed("floor(x)")},
         {"Ceil", fixed("-floor(-x)")},
         {"Sign", fixed("(x > 0) - (0 > x)")},
@@ -140,7 +141,7 @@ Beside beside(const Constant& constant, const ImportedValue& value) {
 /// The bias of a convolution or a dense layer that had none and that nobody else reads.
 bool joins_bias(const NodeReader& node, std::size_t value, const Numbers& numbers) {
     const ImportedValue& src = node.input(value);
-    if (src.source < 0 || node.importer().readers(node.node().input[value]) != 1) return false;
+    if (src.source < 0 || !node.importer().is_read_once(src.source)) return false;
     ImportedLayer& layer = node.importer().layer(src.source);
     if (!layer.parameters.contains("weights") || layer.parameters.contains("bias")) return false;
     layer.fields["bias"] = true;
@@ -150,11 +151,35 @@ bool joins_bias(const NodeReader& node, std::size_t value, const Numbers& number
     return true;
 }
 
+/// Factors or offsets of a normalisation that nobody else reads.
+bool joins_normalisation(const NodeReader& node, std::size_t value, const Numbers& numbers,
+                         bool sum) {
+    const ImportedValue& src = node.input(value);
+    if (src.source < 0 || !node.importer().is_read_once(src.source)) return false;
+    ImportedLayer& layer = node.importer().layer(src.source);
+    const auto gamma = layer.parameters.find("gamma"), beta = layer.parameters.find("beta");
+    if (gamma == layer.parameters.end() || beta == layer.parameters.end() ||
+        layer.type == "batch_norm" || beta->second.elements() != std::int64_t(numbers.size()))
+        return false;
+    for (Constant* constant : {&gamma->second, &beta->second}) {
+        if (sum && constant == &gamma->second) continue;
+        Numbers made = numbers_of(*constant);
+        for (std::size_t i = 0; i < made.size(); ++i)
+            made[i] = sum ? made[i] + numbers[i] : made[i] * numbers[i];
+        *constant = node.importer().constants().make(constant->dims, true, made);
+    }
+    node.result(src);
+    return true;
+}
+
 /// Whether the one is a gate of the other: a number for each channel.
 bool gates(const ImportedValue& gate, const ImportedValue& value) {
     if (!is_image(value.type) || !is_image(gate.type) || gate.type.dims == value.type.dims)
         return false;
-    return gate.type.dims == Dims{1, value.type.dims[1], 1, 1};
+    const auto channels = [](const ImportedValue& v) {
+        return std::find(v.order.begin(), v.order.end(), 1) - v.order.begin();
+    };
+    return gate.type.dims == Dims{1, value.type.dims[1], 1, 1} && channels(gate) == channels(value);
 }
 
 /// `sign`: + - * or /.
@@ -162,8 +187,13 @@ void arithmetic(const NodeReader& node, char sign) {
     const bool left = node.input(0).is_constant(), right = node.input(1).is_constant();
     if (!left && !right) {
         const ImportedValue &a = node.activation(0), &b = node.activation(1);
-        if (sign == '*' && (gates(a, b) || gates(b, a)) && a.is_plain() && b.is_plain())
-            return node.layer("multiply", {}, {&a, &b});
+        if (sign == '*' && (gates(a, b) || gates(b, a))) {
+            const Order order = gates(a, b) ? b.order : a.order;
+            const int made = node.importer().add_layer(node.node(), "multiply", {}, {&a, &b}, {});
+            ImportedValue product = node.importer().layer(made).value;
+            product.order = order;
+            return node.result(std::move(product));
+        }
         if (a.source == b.source || sign == '-' || sign == '/') {
             if (a.source == b.source) return expression(node, fmt::format("x {} x", sign), {&a});
             return expression(node, fmt::format("x0 {} x1", sign), {&a, &b});
@@ -189,7 +219,9 @@ void arithmetic(const NodeReader& node, char sign) {
     if (!left)
         for (double& number : numbers)
             number = sign == '-' ? -number : sign == '/' ? 1 / number : number;
-    if (sum && !(left && sign == '-') && joins_bias(node, value, numbers)) return;
+    const bool other_function = left && (sign == '-' || sign == '/');
+    if (!other_function && joins_normalisation(node, value, numbers, sum)) return;
+    if (sum && !other_function && joins_bias(node, value, numbers)) return;
     const std::string form = left && sign == '-'   ? "value - x"
                              : left && sign == '/' ? "value / x"
                              : sum                 ? "x + value"

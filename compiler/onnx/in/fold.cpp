@@ -18,7 +18,7 @@ void read_shape(const NodeReader& node) {
     const ImportedValue& src = node.input(0);
     const Dims dims = src.dims();
     Numbers numbers(dims.begin(), dims.end());
-    if (!src.is_constant()) numbers[0] = kBatch;
+    if (!src.is_constant()) numbers[0] *= kBatch;
     const auto rank = std::int64_t(numbers.size());
     const auto place = [&](std::int64_t at) {
         return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank);
@@ -248,8 +248,8 @@ Constant fold_cast(const Folding& f) {
 
 using Operation = double (*)(double, double);
 
-/// Two of one shape, or one of them a single number.
-Constant fold_pairs(const Folding& f, Operation operation) {
+/// Two of one shape, or one of them a single number. What `scales` may be done to the batch.
+Constant fold_pairs(const Folding& f, Operation operation, bool scales) {
     const Constant &a = f.x(), &b = *f.in.at(1);
     const std::int64_t count = std::max(a.elements(), b.elements());
     if (a.dims != b.dims && a.elements() != 1 && b.elements() != 1)
@@ -259,10 +259,10 @@ Constant fold_pairs(const Folding& f, Operation operation) {
     for (std::int64_t i = 0; i < count; ++i) {
         const double x = left[std::size_t(a.elements() == 1 ? 0 : i)];
         const double y = right[std::size_t(b.elements() == 1 ? 0 : i)];
-        if (!a.real && (x == kBatch || y == kBatch))
+        const double value = operation(x, y);
+        if (!a.real && (batch_of(x) || batch_of(y)) && !(scales && batch_of(value)))
             throw Refused("it computes with the size of the batch",
                           "export the model with -1 for the batch in its shapes");
-        const double value = operation(x, y);
         numbers.push_back(a.real ? value : std::trunc(value));
     }
     return f.constants.make(a.elements() == count ? a.dims : b.dims, a.real, numbers);
@@ -271,8 +271,8 @@ Constant fold_pairs(const Folding& f, Operation operation) {
 using Fold = std::function<Constant(const Folding&)>;
 
 const std::map<std::string, Fold, std::less<>>& folds() {
-    const auto pairs = [](Operation operation) {
-        return [operation](const Folding& f) { return fold_pairs(f, operation); };
+    const auto pairs = [](Operation operation, bool scales = false) {
+        return [operation, scales](const Folding& f) { return fold_pairs(f, operation, scales); };
     };
     const auto each = [](double (*function)(double)) {
         return [function](const Folding& f) {
@@ -295,8 +295,8 @@ const std::map<std::string, Fold, std::less<>>& folds() {
         {"Cast", fold_cast},
         {"Add", pairs([](double a, double b) { return a + b; })},
         {"Sub", pairs([](double a, double b) { return a - b; })},
-        {"Mul", pairs([](double a, double b) { return a * b; })},
-        {"Div", pairs([](double a, double b) { return a / b; })},
+        {"Mul", pairs([](double a, double b) { return a * b; }, true)},
+        {"Div", pairs([](double a, double b) { return a / b; }, true)},
         {"Pow", pairs([](double a, double b) { return std::pow(a, b); })},
         {"Sqrt", each([](double x) { return std::sqrt(x); })},
         {"Neg", each([](double x) { return -x; })},

@@ -117,6 +117,7 @@ int Importer::readers(const std::string& name) const {
 }
 
 void Importer::set(const std::string& name, ImportedValue value) {
+    if (!value.is_constant()) more_readers_[value.source] += readers(name) - 1;
     values_.insert_or_assign(name, std::move(value));
 }
 
@@ -265,7 +266,7 @@ void Importer::read_node(const NodeProto& node) {
                                       printable(node.op_type), printable(node.domain)),
                           kNoFormula);
         const NodeReader reader(*this, node);
-        if (fold(reader)) return;
+        if (fold(reader) || normalise(reader)) return;
         if (rule != read_rules().end()) return rule->second(reader);
         if (!read_formula(reader)) throw Refused("the operator is not read", kNoFormula);
     } catch (const Refused& refused) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,6 +16,18 @@
 
 namespace dtnn::compiler::onnx {
 
+/// A part of one of our axes: `extent` places that are `step` apart.
+struct Piece {
+    int axis;  ///< kRepeated: each number stands `extent` times
+    std::int64_t step, extent;
+    bool operator==(const Piece&) const = default;
+};
+inline constexpr int kRepeated = -1;
+/// The axes of a file in pieces of ours, the slowest first; the batch is of extent 1 here.
+using View = std::vector<std::vector<Piece>>;
+
+struct Probe;
+
 /// A value of the file: numbers that are known, or what a layer of ours gives.
 struct ImportedValue {
     std::optional<Constant> constant;
@@ -23,12 +36,17 @@ struct ImportedValue {
     Order order;     ///< axis i of the file's value is axis order[i] of ours
     /// A row that the file orders otherwise: number i of ours is number rows[i] of it.
     std::vector<std::int64_t> rows = {};
+    View view = {};  ///< of axes that are taken apart or joined, else empty
+    /// What is worked out of a mean, until it is a normalisation. Shared by the value's copies.
+    std::shared_ptr<const Probe> probe = nullptr;
 
     bool is_constant() const { return constant.has_value(); }
-    std::size_t rank() const { return order.size(); }
+    std::size_t rank() const { return view.empty() ? order.size() : view.size(); }
     std::int64_t extent(std::size_t axis) const { return type.dims[std::size_t(order[axis])]; }
     Dims dims() const;      ///< as the file has them
     bool is_plain() const;  ///< the file's axes are ours
+    /// Whether the axes of both are in one order, but those of 1.
+    bool lies_like(const ImportedValue& other) const;
 };
 
 /// A layer of the spec.
@@ -62,6 +80,8 @@ class NodeReader {
     const ImportedValue& input(std::size_t i) const;
     const Constant& constant(std::size_t i, const char* what) const;
     const ImportedValue& activation(std::size_t i = 0) const;
+    /// The same, or one whose axes are taken apart.
+    const ImportedValue& viewed(std::size_t i = 0) const;
     /// An activation whose axes are in our order.
     const ImportedValue& plain(std::size_t i = 0) const;
     const ImportedValue& image(std::size_t i = 0) const;
@@ -104,6 +124,8 @@ class Importer {
     /// How many nodes and outputs read it.
     int readers(const std::string& name) const;
     void set(const std::string& name, ImportedValue value);
+    /// Whether one node alone reads the layer, under whatever axes.
+    bool is_read_once(int source) const { return more_readers_.at(source) == 0; }
     ImportedLayer& layer(int index) { return layers_[std::size_t(index)]; }
     int add_layer(const NodeProto& node, const std::string& type, Attributes fields,
                   const std::vector<const ImportedValue*>& sources,
@@ -126,6 +148,8 @@ class Importer {
     std::map<std::string, ImportedValue> values_;
     std::set<std::string> refused_;  ///< values of nodes that could not be read
     std::map<std::string, int> readers_;
+    /// By layer: readers of its values, less one for each value, that is for what makes the next.
+    std::map<int, int> more_readers_;
     struct Input {
         std::string name;
         Dims shape;
@@ -148,6 +172,22 @@ bool fold(const NodeReader& node);
 /// Reads an operator of one input that is a formula, or one of ours under another name.
 bool read_formula(const NodeReader& node);
 bool is_formula(const std::string& op_type);
+
+/// The axes of the value; throws Refused where it is a row in another order.
+View view_of(const ImportedValue& value);
+/// The same numbers under the extents of a sample, by a layer where they move; a value whose axes
+/// stay taken apart where no layer says it, in the hope of a Reshape that joins them again.
+void reshaped(const NodeReader& node, const ImportedValue& src, const Dims& sample);
+/// The value with these axes, and the layer that moves its numbers so, if there is one.
+ImportedValue settled(const NodeReader& node, const ImportedValue& src, View view);
+/// A row of all numbers of a sample, in the file's order of the axes.
+ImportedValue flattened(const NodeReader& node, const ImportedValue& src);
+
+/// A mean over these axes of the file's value, which stay with an extent of 1: where sums and
+/// products make a normalisation of it, that is a layer.
+void begin_normalisation(const NodeReader& node, const std::set<std::size_t>& axes);
+/// Whether the node goes on with such a mean.
+bool normalise(const NodeReader& node);
 
 #define DTNN_ONNX_READ(op_type, rule) void rule(const NodeReader& node);
 #include "compiler/onnx/in/rules.def"

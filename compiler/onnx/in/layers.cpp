@@ -139,6 +139,24 @@ Constant dense_weights(const NodeReader& node, Constant weights, const ImportedV
 
 void dense(const NodeReader& node, const ImportedValue& src, Constant weights,
            std::optional<Constant> bias) {
+    if (!src.view.empty()) {
+        // Of rows that are all steps or pixels, whose last axis is ours.
+        const std::size_t last = is_image(src.type) ? 1 : src.type.dims.size() - 1;
+        const Piece whole{int(last), 1, src.type.dims[last]};
+        if (src.view.back() != std::vector<Piece>{whole})
+            throw Refused("its input has channels or features that have been taken apart", "");
+        ImportedValue value = src;
+        value.view.clear();
+        value.order = is_image(src.type) ? Order{0, 2, 3, 1} : Order(src.type.dims.size());
+        if (!is_image(src.type)) std::iota(value.order.begin(), value.order.end(), 0);
+        dense(node, value, std::move(weights), std::move(bias));
+        ImportedValue made = *node.importer().find(node.node().output[0]);
+        made.view = src.view;
+        made.view.back().clear();
+        if (const std::int64_t units = made.type.dims[last]; units > 1)
+            made.view.back() = {{int(last), 1, units}};
+        return node.result(std::move(made));
+    }
     // Of images whose channels come last it is a convolution of single pixels.
     if (is_image(src.type) && src.order == Order{0, 2, 3, 1}) {
         if (weights.dims[0] != src.type.dims[1])
@@ -191,14 +209,14 @@ void read_gemm(const NodeReader& node) {
         if (bias->elements() == 1 && units > 1)
             bias = constants.make({units}, true, Numbers(std::size_t(units), bias->at(0)));
     }
-    dense(node, node.activation(), scaled(weights, node.real("alpha", 1)), std::move(bias));
+    dense(node, node.viewed(), scaled(weights, node.real("alpha", 1)), std::move(bias));
 }
 
 void read_mat_mul(const NodeReader& node) {
     if (!node.input(1).is_constant())
         throw Refused("it multiplies two values that the network works out, as attention does",
                       "attention is not there; products with weights are");
-    dense(node, node.activation(), weights_of(node, 2), std::nullopt);
+    dense(node, node.viewed(), weights_of(node, 2), std::nullopt);
 }
 
 namespace {
@@ -232,6 +250,7 @@ void read_average_pool(const NodeReader& node) {
 }
 
 void read_global_average_pool(const NodeReader& node) {
+    if (node.activation().rank() == 3) return begin_normalisation(node, {2});
     node.layer("global_avg_pool2d", {}, {&node.image()});
 }
 
@@ -306,7 +325,40 @@ void read_layer_normalization(const NodeReader& node) {
     normalised(node, "layer_norm", fields, src, {{"gamma", gamma}, {"beta", beta}});
 }
 
+namespace {
+
+/// A group for each step of a sequence that is an image under another shape, as PyTorch writes
+/// group norm: their scale and offset are 1 and 0, and those of channels follow.
+bool read_groups(const NodeReader& node) {
+    const ImportedValue& src = node.activation();
+    if (src.source < 0 || !src.is_plain() || src.rank() != 3) return false;
+    const ImportedLayer& reshape = node.importer().layer(src.source);
+    if (reshape.type != "reshape" || reshape.sources[0] < 0) return false;
+    const ImportedValue image = node.importer().layer(reshape.sources[0]).value;
+    const std::int64_t groups = src.extent(1), channels = image.type.dims[1];
+    if (!is_image(image.type) || channels % groups != 0) return false;
+    const auto each = [&](std::size_t i, const char* what) {
+        Numbers numbers;
+        for (std::int64_t c = 0; c < channels; ++c)
+            numbers.push_back(node.constant(i, what).at(c / (channels / groups)));
+        return node.importer().constants().make({channels}, true, numbers);
+    };
+    const int made = node.importer().add_layer(
+        node.node(), "group_norm", {{"groups", groups}, {"epsilon", node.real("epsilon", 1e-5)}},
+        {&image}, {{"gamma", each(1, "scale")}, {"beta", each(2, "offset")}});
+    ImportedValue value = node.importer().layer(made).value;
+    const Dims& dims = image.type.dims;
+    value.view = {{{0, 1, 1}},
+                  {{1, channels / groups, groups}},
+                  {{1, 1, channels / groups}, {2, 1, dims[2]}, {3, 1, dims[3]}}};
+    node.result(std::move(value));
+    return true;
+}
+
+}  // namespace
+
 void read_instance_normalization(const NodeReader& node) {
+    if (read_groups(node)) return;
     const ImportedValue& src = by_channel(node);
     normalised(node, "group_norm",
                {{"groups", src.extent(1)}, {"epsilon", node.real("epsilon", 1e-5)}}, src,
@@ -391,12 +443,12 @@ namespace {
 
 /// The whole image, one axis of a sequence, or a refusal.
 void reduce(const NodeReader& node, std::int64_t since, const char* pool, const char* along) {
-    const ImportedValue& src = node.activation();
+    const ImportedValue& src = node.viewed();
     const auto rank = std::int64_t(src.rank());
     const auto given = node.axes(1, since);
     std::set<int> axes;
     for (std::int64_t axis : given.value_or(Integers{}))
-        if (axis >= -rank && axis < rank)
+        if (src.view.empty() && axis >= -rank && axis < rank)
             axes.insert(src.order[std::size_t(axis < 0 ? axis + rank : axis)]);
     const bool keeps = node.integer("keepdims", 1) != 0;
     if (is_image(src.type) && src.rows.empty() && axes == std::set<int>{2, 3}) {
@@ -413,6 +465,12 @@ void reduce(const NodeReader& node, std::int64_t since, const char* pool, const 
         const AxisKind kind = src.type.axes[std::size_t(*axes.begin())];
         return node.layer(
             along, {{"axis", std::string(kind == AxisKind::step ? "steps" : "features")}}, {&src});
+    }
+    if (along && keeps && given) {
+        std::set<std::size_t> places;
+        for (const std::int64_t axis : *given)
+            places.insert(place_of_axis(axis, src.rank()));
+        return begin_normalisation(node, places);
     }
     throw Refused(
         fmt::format("it goes over the axes [{}] of [{}]",

@@ -12,13 +12,17 @@ namespace dtnn::compiler::onnx {
 Dims ImportedValue::dims() const {
     if (constant) return constant->dims;
     Dims dims;
-    for (std::size_t i = 0; i < order.size(); ++i)
-        dims.push_back(extent(i));
+    for (std::size_t i = 0; i < rank(); ++i) {
+        dims.push_back(view.empty() ? extent(i) : 1);
+        if (!view.empty())
+            for (const Piece& piece : view[i])
+                dims.back() *= piece.extent;
+    }
     return dims;
 }
 
 bool ImportedValue::is_plain() const {
-    if (!rows.empty()) return false;
+    if (!rows.empty() || !view.empty()) return false;
     // Axes of 1 may stand anywhere.
     int last = -1;
     for (const int axis : order) {
@@ -26,6 +30,14 @@ bool ImportedValue::is_plain() const {
         if (axis < last) return false;
         last = axis;
     }
+    return true;
+}
+
+bool ImportedValue::lies_like(const ImportedValue& other) const {
+    if (rows != other.rows || view != other.view || order.size() != other.order.size())
+        return false;
+    for (std::size_t i = 0; i < order.size(); ++i)
+        if (order[i] != other.order[i] && (extent(i) > 1 || other.extent(i) > 1)) return false;
     return true;
 }
 
@@ -61,10 +73,22 @@ const Constant& NodeReader::constant(std::size_t i, const char* what) const {
                   "export the model with fixed weights and fixed shapes");
 }
 
-const ImportedValue& NodeReader::activation(std::size_t i) const {
+const ImportedValue& NodeReader::viewed(std::size_t i) const {
     const ImportedValue& value = input(i);
     if (!value.is_constant()) return value;
     throw Refused(fmt::format("its input {} is a constant", i + 1), "");
+}
+
+const ImportedValue& NodeReader::activation(std::size_t i) const {
+    const ImportedValue& value = viewed(i);
+    if (value.view.empty()) return value;
+    const Dims dims = value.dims();
+    throw Refused(fmt::format("its input is [batch, {}], whose axes have been taken apart or "
+                              "joined from [{}]",
+                              fmt::join(dims.begin() + 1, dims.end(), ", "),
+                              fmt::join(value.type.dims.begin() + 1, value.type.dims.end(), ", ")),
+                  "a row, [steps, features] and [channels, height, width] can be; channels that "
+                  "are shuffled, images that are repeated and groups that are normalised are read");
 }
 
 const ImportedValue& NodeReader::plain(std::size_t i) const {
@@ -136,7 +160,7 @@ void NodeReader::layer_like(const char* type, Attributes fields,
     Order order = sources[0]->order;
     std::vector<std::int64_t> rows = sources[0]->rows;
     for (const ImportedValue* source : sources)
-        if (source->order != order || source->rows != rows)
+        if (!source->lies_like(*sources[0]))
             throw Refused("its inputs have their axes in different orders",
                           "export the model with channels first");
     const int made = importer_.add_layer(node_, type, std::move(fields), sources, {});

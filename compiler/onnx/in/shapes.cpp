@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numeric>
 
 #include "base/saturating.hpp"
 #include "compiler/ir/axes.hpp"
@@ -41,52 +40,6 @@ Attributes along(const std::string& word) {
     return {{"axis", word}};
 }
 
-/// A row of all numbers of a sample, in the file's order of the axes.
-ImportedValue flattened(const NodeReader& node, const ImportedValue& src) {
-    if (is_rows(src.type)) return src;
-    const int made = node.importer().add_layer(node.node(), "flatten", {}, {&src}, {});
-    ImportedValue value = node.importer().layer(made).value;
-    if (src.is_plain()) return value;
-    if (!src.rows.empty() || src.order[0] != 0)
-        throw Refused("it makes rows of values whose batch is not first", "");
-    // Where each number of ours stands in the file's row.
-    const Dims& dims = src.type.dims;
-    Dims steps(dims.size(), 1);
-    std::int64_t step = 1;
-    for (std::size_t i = src.rank(); i-- > 1;) {
-        steps[std::size_t(src.order[i])] = step;
-        step = saturating_product({step, src.extent(i)});
-    }
-    constexpr std::int64_t kMostRows = std::int64_t{1} << 24;
-    if (step > kMostRows) throw Refused("it makes rows of more numbers than any network has");
-    value.rows.resize(std::size_t(step));
-    Dims place(dims.size(), 0);
-    for (std::int64_t& row : value.rows) {
-        row = std::inner_product(place.begin() + 1, place.end(), steps.begin() + 1, std::int64_t{});
-        for (std::size_t axis = dims.size(); axis-- > 1;) {
-            if (++place[axis] < dims[axis]) break;
-            place[axis] = 0;
-        }
-    }
-    return value;
-}
-
-/// The value under the extents of a sample.
-void reshaped(const NodeReader& node, const ImportedValue& src, const Dims& sample) {
-    const Dims now = src.dims();
-    if (std::equal(now.begin() + 1, now.end(), sample.begin(), sample.end()))
-        return node.result(src);
-    if (sample.size() == 1) return node.result(flattened(node, src));
-    if (sample.size() > 3)
-        throw Refused(fmt::format("its result has {} axes beside the batch, [{}]", sample.size(),
-                                  fmt::join(sample, ", ")),
-                      "a row, [steps, features] and [channels, height, width] can be");
-    if (!src.is_plain())
-        throw Refused("it takes apart a value whose axes are in another order than here",
-                      "export the model with channels first");
-    node.layer("reshape", {{"shape", sample}}, {&src});
-}
-
 }  // namespace
 
 void read_flatten(const NodeReader& node) {
@@ -99,11 +52,11 @@ void read_flatten(const NodeReader& node) {
 }
 
 void read_reshape(const NodeReader& node) {
-    const ImportedValue& src = node.activation();
+    const ImportedValue& src = node.viewed();
     const Dims now = src.dims();
     const Integers wanted =
         node.opset() < 5 ? node.integers("shape") : integers_of(node.constant(1, "shape"));
-    const std::int64_t numbers = element_count(Dims(now.begin() + 1, now.end()));
+    const std::int64_t numbers = element_count(now);  // of a sample
     if (wanted.empty()) throw Refused("it makes one number of all");
     Dims sample(wanted.begin() + 1, wanted.end());
     std::int64_t known = 1, *open = nullptr;
@@ -117,9 +70,13 @@ void read_reshape(const NodeReader& node) {
     }
     if (open && known > 0) *open = numbers / known;
     const std::int64_t first = wanted[0], batch = node.importer().file_batch();
-    const bool of_batch =
-        double(first) == kBatch || first == 0 || first == -1 || (batch > 0 && first == batch);
-    if (!of_batch || element_count(sample) != numbers ||
+    const std::int64_t each = element_count(sample);
+    // Axes may be joined with the batch for a while, as one product of all steps or pixels needs.
+    const std::int64_t joined = each > 0 ? numbers / each : 0;
+    const bool of_batch = batch_of(double(first)) == joined || first == -1 ||
+                          (first == 0 && joined == now[0]) ||
+                          (batch > 0 && first == saturating_product({batch, joined}));
+    if (!of_batch || joined < 1 || joined * each != numbers ||
         std::any_of(sample.begin(), sample.end(), [](std::int64_t e) { return e < 1; }))
         throw Refused(
             fmt::format("it makes [{}] of [batch, {}], which mixes samples",
@@ -129,7 +86,7 @@ void read_reshape(const NodeReader& node) {
 }
 
 void read_squeeze(const NodeReader& node) {
-    const ImportedValue& src = node.activation();
+    const ImportedValue& src = node.viewed();
     const Dims now = src.dims();
     std::set<std::size_t> gone;
     if (const auto axes = node.axes(1, 13))
@@ -147,7 +104,7 @@ void read_squeeze(const NodeReader& node) {
 }
 
 void read_unsqueeze(const NodeReader& node) {
-    const ImportedValue& src = node.activation();
+    const ImportedValue& src = node.viewed();
     const auto axes = node.axes(1, 13).value_or(Integers{});
     const std::size_t rank = src.rank() + axes.size();
     std::set<std::size_t> added;
@@ -163,20 +120,56 @@ void read_unsqueeze(const NodeReader& node) {
 }
 
 void read_transpose(const NodeReader& node) {
-    ImportedValue value = node.activation();
+    ImportedValue value = node.viewed();
     Integers order = node.integers("perm");
     if (order.empty())
         for (std::size_t i = value.rank(); i-- > 0;)
             order.push_back(std::int64_t(i));
-    if (order.size() != value.rank() || !value.rows.empty())
+    if (order.size() != value.rank() || !value.rows.empty() || order.empty())
         throw Refused("its perm does not fit its input");
-    const Order old = value.order;
-    for (std::size_t i = 0; i < order.size(); ++i)
-        value.order[i] = old[place_of_axis(order[i], old.size())];
-    if (value.order[0] != 0)
+    const auto permuted = [&](const auto& old) {
+        auto made = old;
+        for (std::size_t i = 0; i < order.size(); ++i)
+            made[i] = old[place_of_axis(order[i], old.size())];
+        return made;
+    };
+    if (place_of_axis(order[0], order.size()) != 0)
         throw Refused("it moves the batch from its place", "keep the batch as the first axis");
+    if (!value.view.empty()) return node.result(settled(node, value, permuted(value.view)));
+    value.order = permuted(value.order);
     node.result(std::move(value));
 }
+
+void read_tile(const NodeReader& node) {
+    const ImportedValue& src = node.viewed();
+    const Integers repeats = integers_of(node.constant(1, "repeats"));
+    View view = view_of(src);
+    if (repeats.size() != view.size() || repeats[0] != 1)
+        throw Refused("it repeats samples, or has not a number for each axis");
+    for (std::size_t i = 0; i < repeats.size(); ++i) {
+        if (repeats[i] < 1 || repeats[i] > kFar) throw Refused("its repeats are unsound");
+        if (repeats[i] > 1) view[i].insert(view[i].begin(), {kRepeated, 1, repeats[i]});
+    }
+    node.result(settled(node, src, std::move(view)));
+}
+
+namespace {
+
+/// Rows, of which some are in another order than the file's.
+void join_rows(const NodeReader& node, const std::vector<const ImportedValue*>& sources) {
+    std::vector<std::int64_t> rows;
+    for (const ImportedValue* source : sources) {
+        if (!is_rows(source->type)) throw Refused("it joins rows and other values", "");
+        const auto begin = std::int64_t(rows.size());
+        for (std::int64_t i = 0; i < source->type.dims[1]; ++i)
+            rows.push_back(begin + (source->rows.empty() ? i : source->rows[std::size_t(i)]));
+    }
+    const int made = node.importer().add_layer(node.node(), "concat", {}, sources, {});
+    node.importer().layer(made).value.rows = std::move(rows);
+    node.result(node.importer().layer(made).value);
+}
+
+}  // namespace
 
 void read_concat(const NodeReader& node) {
     std::vector<const ImportedValue*> sources;
@@ -184,8 +177,8 @@ void read_concat(const NodeReader& node) {
         sources.push_back(&node.activation(i));
     if (sources.empty()) throw Refused("it joins nothing");
     if (sources.size() == 1) return node.result(*sources[0]);
-    for (const ImportedValue* source : sources)
-        if (!source->rows.empty()) throw Refused("it joins rows of images with channels last", "");
+    if (std::any_of(sources.begin(), sources.end(), [](auto* s) { return !s->rows.empty(); }))
+        return join_rows(node, sources);
     const std::string word =
         word_of(*sources[0], place_of_axis(node.integer("axis", 1), sources[0]->rank()));
     if (word == "height" || word == "width")

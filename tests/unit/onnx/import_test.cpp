@@ -139,6 +139,68 @@ TEST_CASE("rows of images with channels last get weights in our order") {
     CHECK(read.spec.find("shape: [3, 2, 2]") != std::string::npos);
 }
 
+TEST_CASE("channels that are shuffled, and pixels that are repeated, are layers") {
+    Constants constants(".", 0);
+    const ImportedModel shuffled = imported(
+        model({{{"x", "apart"}, {"a"}, "r", "Reshape", {}, {}},
+               {{"a"}, {"b"}, "t", "Transpose", {ints("perm", {0, 2, 1, 3, 4})}, {}},
+               {{"b", "again"}, {"y"}, "s", "Reshape", {}, {}}},
+              {integers("apart", {-1, 3, 2, 5, 5}), integers("again", {-1, 6, 5, 5})}, {6, 5, 5}),
+        constants);
+    REQUIRE(shuffled.refusals.empty());
+    CHECK(shuffled.layers == 3 + 3 + 2);
+    CHECK(shuffled.spec.find("shape: [2, 25]") != std::string::npos);
+    const ImportedModel repeated =
+        imported(model({{{"x", "axis"}, {"a"}, "u", "Unsqueeze", {}, {}},
+                        {{"a", "repeats"}, {"b"}, "t", "Tile", {}, {}},
+                        {{"b", "shape"}, {"y"}, "r", "Reshape", {}, {}}},
+                       {integers("axis", {3}), integers("repeats", {1, 1, 1, 2, 1}),
+                        integers("shape", {-1, 1, 6, 4})},
+                       {1, 3, 4}),
+                 constants);
+    REQUIRE(repeated.refusals.empty());
+    CHECK(repeated.spec.find("size: [6, 4]") != std::string::npos);
+}
+
+TEST_CASE("means, sums and products that normalise are a layer") {
+    // As PyTorch writes it, (x - mean) / sqrt(variance + epsilon), and as Keras does,
+    // x * gamma / sqrt(variance + epsilon) - mean * gamma / sqrt(variance + epsilon).
+    const std::vector<NodeProto> both{{{"x"}, {"m"}, "", "ReduceMean", {ints("axes", {-1})}, {}},
+                                      {{"x", "m"}, {"d"}, "", "Sub", {}, {}},
+                                      {{"d", "d"}, {"q"}, "", "Mul", {}, {}},
+                                      {{"q"}, {"v"}, "", "ReduceMean", {ints("axes", {-1})}, {}},
+                                      {{"v", "epsilon"}, {"e"}, "", "Add", {}, {}},
+                                      {{"e"}, {"s"}, "", "Sqrt", {}, {}}};
+    std::vector<NodeProto> torch = both, keras = both;
+    torch.push_back({{"d", "s"}, {"n"}, "", "Div", {}, {}});
+    torch.push_back({{"n", "gamma"}, {"y"}, "", "Mul", {}, {}});
+    keras.push_back({{"s"}, {"r"}, "", "Reciprocal", {}, {}});
+    keras.push_back({{"r", "gamma"}, {"g"}, "", "Mul", {}, {}});
+    keras.push_back({{"x", "g"}, {"a"}, "", "Mul", {}, {}});
+    keras.push_back({{"m", "g"}, {"b"}, "", "Mul", {}, {}});
+    keras.push_back({{"a", "b"}, {"y"}, "", "Sub", {}, {}});
+    for (const std::vector<NodeProto>& nodes : {torch, keras}) {
+        Constants constants(".", 0);
+        TensorProto epsilon = floats("epsilon", {1}, 0.001F);
+        const ImportedModel read =
+            imported(model(nodes, {epsilon, floats("gamma", {4}, 2)}, {3, 4}), constants);
+        REQUIRE_MESSAGE(read.refusals.empty(), read.refusals[0].text);
+        CHECK(read.layers == 1);
+        CHECK(read.spec.find("layer_norm: {name: ") != std::string::npos);
+        CHECK(read.spec.find("epsilon: 0.001") != std::string::npos);
+        REQUIRE(read.tensors.size() == 2);
+        float last = 0;
+        std::memcpy(&last, read.tensors[1].bytes.data() + 12, sizeof last);
+        CHECK(std::abs(last - 5) < 1e-5);
+    }
+    // A mean of which nothing of the kind becomes.
+    Constants constants(".", 0);
+    const ImportedModel other =
+        imported(model({both[0], {{"m"}, {"y"}, "n", "Relu", {}, {}}}, {}, {3, 4}), constants);
+    REQUIRE(other.refusals.size() == 1);
+    CHECK(other.refusals[0].place == "node `n` (Relu)");
+}
+
 TEST_CASE("whatever cannot be said is refused at once, with node and operator") {
     Constants constants(".", 0);
     const ImportedModel read =

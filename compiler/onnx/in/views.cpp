@@ -1,0 +1,273 @@
+/// Axes that are taken apart, moved and joined again.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/saturating.hpp"
+#include "compiler/ir/axes.hpp"
+#include "compiler/onnx/in/importer.hpp"
+
+namespace dtnn::compiler::onnx {
+namespace {
+
+using Integers = std::vector<std::int64_t>;
+using Pieces = std::vector<Piece>;
+
+const Pieces kBatchAlone{{0, 1, 1}};
+
+/// Neighbours that were one axis are one again.
+View joined(const View& view) {
+    View made;
+    for (const Pieces& axis : view) {
+        Pieces& pieces = made.emplace_back();
+        for (const Piece& piece : axis) {
+            Piece* last = pieces.empty() ? nullptr : &pieces.back();
+            if (last && piece.axis > 0 && last->axis == piece.axis &&
+                last->step == piece.step * piece.extent)
+                *last = {piece.axis, piece.step, last->extent * piece.extent};
+            else
+                pieces.push_back(piece);
+        }
+    }
+    return made;
+}
+
+/// The same pieces under these extents of a sample; what is left lies with the batch.
+std::optional<View> regrouped(const View& view, const Dims& sample) {
+    Pieces pieces;
+    for (const Pieces& axis : view)
+        pieces.insert(pieces.end(), axis.begin(), axis.end());
+    View made(sample.size() + 1);
+    for (std::size_t i = sample.size(); i > 0; --i)
+        for (std::int64_t need = sample[i - 1]; need > 1;) {
+            if (pieces.empty() || pieces.back().axis == 0) return std::nullopt;
+            Piece piece = pieces.back();
+            pieces.pop_back();
+            if (piece.extent > need) {
+                if (piece.extent % need != 0) return std::nullopt;
+                pieces.push_back({piece.axis, piece.step * need, piece.extent / need});
+                piece.extent = need;
+            }
+            if (need % piece.extent != 0) return std::nullopt;
+            need /= piece.extent;
+            made[i].insert(made[i].begin(), piece);
+        }
+    made[0] = std::move(pieces);
+    return joined(made);
+}
+
+/// Where each axis of the file is one of ours as a whole. Axes of 1 may stand anywhere.
+std::optional<Order> whole_axes(const View& view, const Type& type) {
+    if (view.size() != type.dims.size()) return std::nullopt;
+    Order order(view.size(), 0);
+    std::vector<bool> taken(view.size(), false);
+    taken[0] = true;
+    if (view[0] != kBatchAlone) return std::nullopt;
+    for (std::size_t i = 1; i < view.size(); ++i) {
+        if (view[i].empty()) continue;
+        const Piece& piece = view[i][0];
+        if (view[i].size() > 1 || piece.axis < 1 ||
+            piece.extent != type.dims[std::size_t(piece.axis)])
+            return std::nullopt;
+        order[i] = piece.axis;
+        taken[std::size_t(piece.axis)] = true;
+    }
+    for (std::size_t i = 1; i < view.size(); ++i) {
+        if (!view[i].empty()) continue;
+        const auto free = std::find(taken.begin(), taken.end(), false);
+        order[i] = int(free - taken.begin());
+        *free = true;
+    }
+    return order;
+}
+
+/// Height and width of which each row and column stands several times, as Keras enlarges images.
+std::optional<View> enlarged(const NodeReader& node, ImportedValue& value, const View& view) {
+    if (!is_image(value.type) || view.size() != 4) return std::nullopt;
+    View plain = view;
+    Integers size{value.type.dims[2], value.type.dims[3]};
+    const Integers before = size;
+    for (Pieces& axis : plain) {
+        if (axis.size() != 2 || axis[0].axis < 2 || axis[1].axis != kRepeated) continue;
+        std::int64_t& extent = size[std::size_t(axis[0].axis - 2)];
+        if (axis[0].extent != extent) return std::nullopt;
+        extent = axis[0].extent = saturating_product({extent, axis[1].extent});
+        axis.pop_back();
+    }
+    if (size == before) return std::nullopt;
+    const int made =
+        node.importer().add_layer(node.node(), "upsample2d", {{"size", size}}, {&value}, {});
+    value = node.importer().layer(made).value;
+    return plain;
+}
+
+/// Channels of several groups that alternate (Zhang et al., ShuffleNet, 2018): of channel c of
+/// group g all groups stand beside each other. A sequence whose steps are the channels of a group
+/// has the groups side by side among its features.
+std::optional<View> shuffled(const NodeReader& node, ImportedValue& value, const View& view) {
+    if (!is_image(value.type)) return std::nullopt;
+    View plain = view;
+    std::int64_t groups = 0;
+    const std::int64_t channels = value.type.dims[1];
+    for (Pieces& axis : plain) {
+        if (axis.size() != 2 || axis[0].axis != 1 || axis[1].axis != 1) continue;
+        if (axis[0].step != 1 || axis[1].step != axis[0].extent) return std::nullopt;
+        groups = axis[1].extent;
+        if (groups * axis[0].extent != channels) return std::nullopt;
+        axis = {{1, 1, channels}};
+    }
+    constexpr std::int64_t kMostGroups = 64;
+    if (groups < 2 || groups > kMostGroups) return std::nullopt;
+    Importer& importer = node.importer();
+    const Dims dims = value.type.dims;
+    const std::int64_t each = channels / groups;
+    std::vector<ImportedValue> parts;
+    for (std::int64_t g = 0; g < groups; ++g) {
+        const int slice = importer.add_layer(
+            node.node(), "slice", {{"begin", g * each}, {"end", (g + 1) * each}}, {&value}, {});
+        const ImportedValue group = importer.layer(slice).value;
+        const int rows = importer.add_layer(
+            node.node(), "reshape", {{"shape", Integers{each, dims[2] * dims[3]}}}, {&group}, {});
+        parts.push_back(importer.layer(rows).value);
+    }
+    std::vector<const ImportedValue*> sources;
+    for (const ImportedValue& part : parts)
+        sources.push_back(&part);
+    const int concat = importer.add_layer(node.node(), "concat", {}, sources, {});
+    const ImportedValue side_by_side = importer.layer(concat).value;
+    const int made = importer.add_layer(node.node(), "reshape",
+                                        {{"shape", Integers(dims.begin() + 1, dims.end())}},
+                                        {&side_by_side}, {});
+    value = importer.layer(made).value;
+    return plain;
+}
+
+}  // namespace
+
+View view_of(const ImportedValue& value) {
+    if (!value.view.empty()) return value.view;
+    if (!value.rows.empty()) throw Refused("it takes apart rows of images with channels last", "");
+    View view;
+    for (std::size_t i = 0; i < value.rank(); ++i) {
+        view.emplace_back();
+        if (value.order[i] == 0)
+            view.back() = kBatchAlone;
+        else if (value.extent(i) > 1)
+            view.back() = {{value.order[i], 1, value.extent(i)}};
+    }
+    return view;
+}
+
+ImportedValue settled(const NodeReader& node, const ImportedValue& src, View view) {
+    ImportedValue value = src;
+    view = joined(view);
+    if (const auto plain = enlarged(node, value, view)) view = *plain;
+    if (view.size() == 4)
+        if (const auto plain = shuffled(node, value, view)) view = *plain;
+    value.view.clear();
+    if (const auto order = whole_axes(view, value.type))
+        value.order = *order;
+    else
+        value.view = std::move(view);
+    return value;
+}
+
+ImportedValue flattened(const NodeReader& node, const ImportedValue& src) {
+    if (is_rows(src.type)) return src;
+    const int made = node.importer().add_layer(node.node(), "flatten", {}, {&src}, {});
+    ImportedValue value = node.importer().layer(made).value;
+    if (src.is_plain()) return value;
+    if (!src.rows.empty() || src.order[0] != 0)
+        throw Refused("it makes rows of values whose batch is not first", "");
+    // Where each number of ours stands in the file's row.
+    const Dims& dims = src.type.dims;
+    Dims steps(dims.size(), 1);
+    std::int64_t step = 1;
+    for (std::size_t i = src.rank(); i-- > 1;) {
+        steps[std::size_t(src.order[i])] = step;
+        step = saturating_product({step, src.extent(i)});
+    }
+    constexpr std::int64_t kMostRows = std::int64_t{1} << 24;
+    if (step > kMostRows) throw Refused("it makes rows of more numbers than any network has");
+    value.rows.resize(std::size_t(step));
+    Dims place(dims.size(), 0);
+    for (std::int64_t& row : value.rows) {
+        row = std::inner_product(place.begin() + 1, place.end(), steps.begin() + 1, std::int64_t{});
+        for (std::size_t axis = dims.size(); axis-- > 1;) {
+            if (++place[axis] < dims[axis]) break;
+            place[axis] = 0;
+        }
+    }
+    return value;
+}
+
+namespace {
+
+/// The value as it was before its axes were joined, if all of them are whole.
+std::optional<ImportedValue> taken_apart(const ImportedValue& src) {
+    View flat(1);
+    for (const Pieces& axis : src.view)
+        flat[0].insert(flat[0].end(), axis.begin(), axis.end());
+    View view;
+    for (const Piece& piece : joined(flat)[0])
+        view.push_back({piece});
+    while (view.size() < src.type.dims.size())
+        view.emplace_back();
+    const auto order = whole_axes(view, src.type);
+    if (!order) return std::nullopt;
+    ImportedValue value = src;
+    value.view.clear();
+    value.order = *order;
+    return value;
+}
+
+}  // namespace
+
+void reshaped(const NodeReader& node, const ImportedValue& given, const Dims& sample) {
+    ImportedValue src = given;
+    const Dims now = src.dims();
+    const std::int64_t numbers = element_count(sample);
+    const bool of_samples = numbers == element_count(src.type.dims);
+    if (src.view.empty() && std::equal(now.begin() + 1, now.end(), sample.begin(), sample.end()))
+        return node.result(src);
+    if (src.rows.empty())
+        if (const auto view = regrouped(view_of(src), sample)) {
+            ImportedValue value = settled(node, src, *view);
+            if (value.view.empty()) return node.result(value);
+            const auto whole = src.view.empty() ? std::optional(src)
+                               : of_samples     ? taken_apart(src)
+                                                : std::nullopt;
+            const bool said =
+                sample.size() == 1 || (sample.size() < 4 && whole && whole->is_plain());
+            if (!whole || !of_samples || !said) return node.result(std::move(value));
+            src = *whole;
+        }
+    if (!src.view.empty() || sample.size() > 3)
+        throw Refused(fmt::format("its result has {} axes beside the batch, [{}]", sample.size(),
+                                  fmt::join(sample, ", ")),
+                      "a row, [steps, features] and [channels, height, width] can be");
+    if (sample.size() == 1) return node.result(flattened(node, src));
+    // One number for each channel is an image of one pixel, wherever its axis stands.
+    const auto longest = std::max_element(sample.begin(), sample.end());
+    if (sample.size() == 3 && *longest == numbers && longest != sample.begin()) {
+        const ImportedValue row = flattened(node, src);
+        if (!row.rows.empty())
+            throw Refused("it takes apart rows of images with channels last", "");
+        const int made = node.importer().add_layer(
+            node.node(), "reshape", {{"shape", Integers{numbers, 1, 1}}}, {&row}, {});
+        ImportedValue value = node.importer().layer(made).value;
+        View view(4);
+        view[0] = kBatchAlone;
+        view[std::size_t(longest - sample.begin()) + 1] = {{1, 1, numbers}};
+        return node.result(settled(node, value, std::move(view)));
+    }
+    if (!src.is_plain())
+        throw Refused("it takes apart a value whose axes are in another order than here",
+                      "export the model with channels first");
+    node.layer("reshape", {{"shape", sample}}, {&src});
+}
+
+}  // namespace dtnn::compiler::onnx
