@@ -30,6 +30,9 @@ struct DeviceTraits {
     bool filters_like_images = false;
     /// Convolutions and normalisations take any expression behind them, not relu alone.
     bool expression_epilogues = false;
+    /// Convolutions sum their results while these are in registers; else whoever wants the sums
+    /// reads the results as soon itself.
+    bool sums_in_convolutions = false;
     /// A launch costs as much as a small kernel, so that one does several nodes of those operators
     /// that can be joined (base/tensor/members.hpp).
     bool joins_launches = false;

@@ -5,6 +5,7 @@
 #include "compiler/passes/pass.hpp"
 #include "compiler/passes/shared/batch_norm_operators.hpp"
 #include "compiler/passes/shared/fusions.hpp"
+#include "plan/devices.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -31,8 +32,10 @@ bool is_plain(const Node& node) {
 ///
 /// After differentiate; before the fusions of batch norm, which append operands behind the
 /// statistics. Must not fire when the convolution has an epilogue or a residual, since then its
-/// result is not what was summed. Other readers of %c do not matter.
-std::optional<Graph> fuse_batch_statistics(const Graph& graph, PassContext&) {
+/// result is not what was summed. Other readers of %c do not matter. Nor must it where convolutions
+/// sum in a pass of their own (DeviceTraits::sums_in_convolutions): batch norm saves a launch then.
+std::optional<Graph> fuse_batch_statistics(const Graph& graph, PassContext& context) {
+    if (!plan::traits_of(context.device).sums_in_convolutions) return std::nullopt;
     Fusions fusions(graph);
     std::unordered_map<const Node*, const Fusion*> convolutions;
     for (const Node& norm : graph.nodes) {
