@@ -20,9 +20,9 @@ struct WindowFields {
     std::int64_t more = 0;         ///< cells of padding that ceil_mode adds
 };
 
-WindowFields window_fields(const NodeReader& node, const Type& src, Integers kernel) {
+WindowFields window_fields(const NodeReader& node, const Type& src, const Integers& kernel) {
     WindowFields w;
-    w.kernel = node.integers("kernel_shape", std::move(kernel));
+    w.kernel = node.integers("kernel_shape", kernel);
     w.stride = node.integers("strides", {1, 1});
     w.dilation = node.integers("dilations", {1, 1});
     const Integers pads = node.integers("pads", {0, 0, 0, 0});
