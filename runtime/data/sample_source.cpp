@@ -35,11 +35,16 @@ std::int64_t source_train_samples(const plan::Dataset& dataset) {
     return dataset.train_samples + (dataset.test_as_validation ? 0 : dataset.validation_samples);
 }
 
-std::vector<std::string> class_names_of(const SampleSource& source, const plan::Dataset& dataset) {
+std::vector<std::string> class_names_of(const SampleSource& source, const plan::Dataset& dataset,
+                                        const std::vector<std::string>& trained) {
     if (dataset.target().kind == plan::LabelKind::input) return {};
+    const auto fits = [&](const std::vector<std::string>& names) {
+        return std::int64_t(names.size()) == dataset.target().classes;
+    };
     std::vector<std::string> names = source.class_names();
     if (names.empty()) names = dataset.target().names;
-    if (std::int64_t(names.size()) != dataset.target().classes) names.clear();
+    if (!fits(names)) names = trained;
+    if (!fits(names)) names.clear();
     return names;
 }
 

@@ -133,9 +133,11 @@ class SampleSource {
 /// Makes the shape of images that of another, too: the most channels; zeros where sizes differ.
 void add_image_shape(Dims& shape, const Dims& other);
 
-/// What the classes, or the values, of the dataset are called: by its files, else by the plan; none
+/// What the classes, or the values, of the dataset are called: by its files, else by the plan, else
+/// by the training whose weights are used (`trained`), whose files the plan may not know; none
 /// where nobody has named them, and where samples are their own labels.
-std::vector<std::string> class_names_of(const SampleSource& source, const plan::Dataset& dataset);
+std::vector<std::string> class_names_of(const SampleSource& source, const plan::Dataset& dataset,
+                                        const std::vector<std::string>& trained = {});
 
 /// Training samples that the dataset's source must have.
 std::int64_t source_train_samples(const plan::Dataset& dataset);

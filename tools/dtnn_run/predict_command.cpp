@@ -99,11 +99,7 @@ Predictor::Predictor(const Options& options, const TrainedNetwork& trained)
         source = std::move(given);
         tell_notes(*source);
     }
-    facts.class_names = class_names_of(*source, plan.dataset);
-    // The plan may not know what the files of the training have said.
-    if (facts.class_names.empty() && plan.dataset.target().kind != plan::LabelKind::input &&
-        std::int64_t(names.classes.size()) == plan.dataset.target().classes)
-        facts.class_names = std::move(names.classes);
+    facts.class_names = class_names_of(*source, plan.dataset, names.classes);
     if (const auto values = plan.dataset.attributes.find("mask_values");
         values != plan.dataset.attributes.end())
         if (const auto* list = std::get_if<std::vector<std::int64_t>>(&values->second))

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <numeric>
 #include <utility>
 
 #include "base/spec_folders.hpp"
@@ -94,8 +93,7 @@ Network::Network(const LoadedPlan& plan, const OpenRequest& request, Warnings& w
         if (!parameters[i].optimizer_state) weights_.push_back(i);
     if (!request.weights.empty())
         load_weights({.path = request.weights, .map_folders = spec_folders()}, warnings);
-    class_names_ = class_names_of(*source_, loaded_.plan.dataset);
-    if (class_names_.empty()) class_names_ = trained_names_.classes;
+    class_names_ = class_names_of(*source_, loaded_.plan.dataset, trained_names_.classes);
     if (!request.run_folder.empty()) keep_run(request, warnings);
 }
 
@@ -118,27 +116,12 @@ void Network::keep_run(const OpenRequest& request, Warnings& warnings) {
 
 template <class Real>
 void Network::predict(std::vector<GivenArray> arrays, std::span<Real> to) {
-    if (!given_) given_.emplace(plan().dataset);
-    given_->take(std::move(arrays));
-    if (!predictor_) {
-        given_batches_.emplace(*given_, plan(), sample_arrangements(plan()), PreparedBy::who_waits);
-        predictor_.emplace(session_->executor(), *given_batches_, *given_);
-    }
-    const std::int64_t samples = given_->size(Split::test);
-    if (samples > std::int64_t(order_.size())) {
-        order_.resize(std::size_t(samples));
-        std::iota(order_.begin(), order_.end(), std::int64_t{0});
-    }
-    const bool prepared = std::exchange(prepared_, false);
+    if (!predictor_) predictor_.emplace(session_->executor());
     Real* place = to.data();
-    predictor_->predict(
-        Split::test, std::span<const std::int64_t>(order_).first(std::size_t(samples)),
-        [&](const PredictedBatch& batch) {
-            place = std::transform(batch.predictions.begin(), batch.predictions.end(), place,
-                                   [](double value) { return Real(value); });
-        },
-        prepared);
-    prepared_ = true;
+    predictor_->predict(std::move(arrays), [&](const PredictedBatch& batch) {
+        place = std::transform(batch.predictions.begin(), batch.predictions.end(), place,
+                               [](double value) { return Real(value); });
+    });
 }
 
 template void Network::predict(std::vector<GivenArray> arrays, std::span<float> to);
@@ -147,7 +130,7 @@ template void Network::predict(std::vector<GivenArray> arrays, std::span<double>
 PassValues Network::evaluate(const std::string& split, Warnings& warnings) {
     require_split(plan(), split);
     open_data(warnings);
-    prepared_ = false;
+    prepare_again();
     const SplitSamples samples = samples_of(session_->sampler(), split);
     PassValues values = session_->evaluate(samples.split, samples.order);
     require_number(values, split);
@@ -170,7 +153,7 @@ std::int64_t Network::to_update(std::int64_t step) const {
 Trained Network::train(const TrainExtent& extent, const TrainListener& listener,
                        Warnings& warnings) {
     open_data(warnings);
-    prepared_ = false;
+    prepare_again();
     TrainingRequest request;
     request.keeper = kept_ ? static_cast<TrainingKeeper*>(&kept_->checkpoints) : &*memory_;
     if (!begun_ && kept_) request.keeper->checkpoint(state_);
@@ -226,7 +209,7 @@ void Network::read_weight(std::size_t parameter, std::span<std::byte> to) {
 }
 
 void Network::write_weight(std::size_t parameter, std::span<const std::byte> from) {
-    prepared_ = false;
+    prepare_again();
     set_parameter(session_->executor(), parameter, from);
     // Where weights are given, their moving average begins anew.
     if (const auto average = averages_of(plan())[parameter])
@@ -242,7 +225,7 @@ void Network::save_weights(const std::string& path) {
 void Network::load_weights(const WeightRequest& request, Warnings& warnings) {
     const TrainedNames names = read_trained_names(request.path);
     const LoadedWeights loaded = runtime::load_weights(session_->executor(), request);
-    prepared_ = false;
+    prepare_again();
     trained_names_ = names;
     const auto tell = [&](const char* what, const std::vector<std::string>& list) {
         if (!list.empty()) warnings.push_back(fmt::format("{}: {}", what, fmt::join(list, ", ")));

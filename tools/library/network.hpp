@@ -11,11 +11,9 @@
 
 #include "runtime/checkpoint/memory_keeper.hpp"
 #include "runtime/checkpoint/weights.hpp"
-#include "runtime/data/pipeline.hpp"
-#include "runtime/data/sources/given_samples.hpp"
 #include "runtime/exec/load.hpp"
+#include "runtime/train/given_predictor.hpp"
 #include "runtime/train/loop.hpp"
-#include "runtime/train/predict.hpp"
 #include "runtime/train/session.hpp"
 #include "tools/dtnn_run/kept_run.hpp"
 #include "tools/library/late_source.hpp"
@@ -77,6 +75,10 @@ class Network {
     void finish(const runtime::TrainingResult& result);
     bool over() const;
     std::int64_t to_update(std::int64_t step) const;
+    /// The executor has run, or its parameters have changed.
+    void prepare_again() {
+        if (predictor_) predictor_->prepare_again();
+    }
 
     runtime::LoadedPlan loaded_;
     int threads_ = 1;
@@ -86,12 +88,7 @@ class Network {
     std::vector<std::string> class_names_;
     runtime::TrainedNames trained_names_;  ///< those that the weights came with
 
-    // Predicting, from the first call on.
-    std::optional<runtime::GivenSamples> given_;
-    std::optional<runtime::Pipeline> given_batches_;
-    std::optional<runtime::Predictor> predictor_;
-    std::vector<std::int64_t> order_;  ///< 0, 1, 2 ...
-    bool prepared_ = false;            ///< nothing has run since the last prediction
+    std::optional<runtime::GivenPredictor> predictor_;  ///< from the first prediction on
 
     // Training.
     std::optional<runtime::MemoryKeeper> memory_;
