@@ -23,8 +23,8 @@ from commands import DTNN_RUN, DTNNC, TINY  # noqa: E402
 
 TIME_LIMIT = 60
 MEMORY = 2 << 30
-# Measures the machine for a minute: its options are read, and it is not run.
-UNTRIED = ("calibrate",)
+# One measures the machine for a minute, one lasts until it is ended: their options are read, and they are not run.
+UNTRIED = ("calibrate", "serve")
 TOO_LARGE_TO_TUNE = ("resnet18", "digits_ranks", "simplecnn")
 GARBAGE = ("", "-", "--", "=", "--=", "-1", "0", "1e400", "nan", "\x1b[31m", "\u00e9\u202e", "a" * 5000, "../..", "/dev/null",
            "/dev/full", "/proc/self/mem", ".", "%s%n", "{", "[", "x=" + "[" * 3000, "training.batch_size=", "=5", "training.batch_size=0",

@@ -8,7 +8,8 @@ The words behind a block's language say what the block is:
     ```sh                        commands, as one script of bash that ends at the first failure
     ```sh exit=3                 commands of which the last one to run ends with 3
     ```sh needs=mpiexec,dot      commands that are left out, with a note, where one of these programs, a library
-                                 beside ours (libdtnn_codegen.so), or kernels for an instruction set (avx2), is not
+                                 beside ours (libdtnn_codegen.so), kernels for an instruction set (avx2), or a server
+                                 (boost), is not
     ```sh not-run="reason"       left out everywhere; so are files and pieces with these words
     ```text output               what the commands before it print, standard error included
     ```text output numbers=vary  the same, but for the numbers
@@ -32,7 +33,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from commands import BIN, ROOT, limit
+from commands import BIN, DTNN_RUN, ROOT, limit
 
 BLOCK = re.compile(r"^(?P<indent> *)```(?P<info>[^`\n]*)\n(?P<text>.*?)^(?P=indent)```$"
                    r"|^<!-- (?P<comment>run|check): (?P<code>.*?)\s-->$", re.M | re.S)
@@ -141,13 +142,17 @@ class Page:
 
     @staticmethod
     def has(name):
-        """Whether a program, a library beside ours, or an instruction set is there; mpiexec is of use with ours only."""
+        """Whether a program, a library beside ours, an instruction set, or a server (boost) is there; mpiexec is of use with
+        ours only."""
         if name.startswith("avx"):
             with open(os.path.join(BIN, "..", "CMakeCache.txt"), encoding="utf-8") as cache:
                 sets = re.search("^DTNN_INSTRUCTION_SETS:.*=(.*)$", cache.read(), re.M)
             return not sets or name in sets[1].split(";") or sets[1] == "all"
         if name == "mpiexec":
             return bool(shutil.which(name)) and Page.has("libdtnn_mpi.so")
+        if name == "boost":
+            with open(DTNN_RUN, "rb") as program:
+                return b"built without Boost.Beast" not in program.read()
         if name.endswith(".so"):
             return any(os.path.exists(os.path.join(BIN, folder, name)) for folder in (".", "../lib"))
         return bool(shutil.which(name))

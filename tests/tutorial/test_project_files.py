@@ -24,7 +24,8 @@ PACKAGES = {"g++": "GCC's run time", "cmake": "CMake", "ninja-build": "Ninja", "
             "doctest-dev": "doctest", "libbenchmark-dev": "Google Benchmark", "clang": "clang",
             "libclang-rt-dev": "libFuzzer", "clang-format": "clang-format", "clang-tidy": "clang-tidy",
             "python3": "Python", "python3-jsonschema": "python3-jsonschema", "python3-yaml": "python3-yaml",
-            "graphviz": "Graphviz", "dpkg-dev": "dpkg", "file": "file", "groff-base": "groff", "fish": "fish", "zsh": "zsh", "llvm-19-dev": "LLVM"}
+            "graphviz": "Graphviz", "dpkg-dev": "dpkg", "file": "file", "groff-base": "groff", "fish": "fish", "zsh": "zsh", "llvm-19-dev": "LLVM",
+            "libboost-dev": "Boost"}
 # NOTICE's names of the shared libraries that programs name.
 LIBRARIES = {"libjemalloc": "jemalloc", "libyaml-cpp": "yaml-cpp", "libfmt": "fmt", "libjpeg": "libjpeg-turbo",
              "libpng16": "libpng", "libz": "zlib", "libarchive": "libarchive", "libxxhash": "xxHash",

@@ -116,7 +116,6 @@ constexpr Other kCommands[] = {
     {kRuntime, "convert", kOtherFormats},
     {kRuntime, "infer", kPredicts},
     {kRuntime, "inference", kPredicts},
-    {kRuntime, "serve", kPredicts},
     {kRuntime, "status", kWatches},
     {kRuntime, "logs", kWatches},
     {kRuntime, "log", kWatches},

@@ -9,6 +9,7 @@
 
 #include "runtime/report/prediction_file.hpp"
 #include "tools/command_line/output_format.hpp"
+#include "tools/dtnn_run/serve/serve_options.hpp"
 #include "tools/dtnn_run/weight_options.hpp"
 
 namespace dtnn {
@@ -59,12 +60,14 @@ struct Options {
     std::vector<std::string> runs;                      ///< report, predict: folders of runs
     tools::Format report_format = tools::Format::html;  ///< report: or text, csv, json
     bool table_only = false;                            ///< sweep: trains nothing
+    serve::ServeOptions serve;
 };
 
 /// Each returns the exit code or throws RunError.
 int train_command(const Options& options);
 int evaluate_command(const Options& options);
 int predict_command(const Options& options);
+int serve_command(const Options& options);
 int weights_list_command(const Options& options);
 int weights_export_command(const Options& options);
 int weights_import_command(const Options& options);

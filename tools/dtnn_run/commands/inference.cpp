@@ -1,4 +1,4 @@
-/// The options of the commands that use trained weights: evaluate and predict.
+/// The options of the commands that use trained weights: evaluate, predict and serve.
 
 #include <memory>
 
@@ -63,6 +63,57 @@ std::function<int()> declare_predict(OptionList& list) {
     };
 }
 
+/// Where it listens, and who is let in.
+void declare_listening(OptionList& list, serve::ServeOptions& options) {
+    list.text("--address", options.address,
+              "The IP address to listen at; others than this machine's own need --token-file",
+              {.shows_default = true, .value = "ADDRESS"});
+    list.number("--port", options.port, "The TCP port; 0: any that is free",
+                {.lowest = 0, .highest = 65'535, .shows_default = true});
+    list.text("--socket", options.socket, "Listens at a Unix socket of this path instead",
+              {.value = "PATH"});
+    list.excludes("--socket", "--address");
+    list.excludes("--socket", "--port");
+    list.text("--token-file", options.token_file,
+              "Asks all clients for the token in the first line of this file (`Authorization: "
+              "Bearer TOKEN`)",
+              {.value = "FILE"});
+    list.number("--max-connections", options.max_connections, "Clients at the same time",
+                {.lowest = 1, .highest = 100'000, .shows_default = true});
+    list.number("--max-body", options.max_body_mib,
+                "MiB of a request; default what a batch takes as JSON, and 1",
+                {.lowest = 1, .highest = 16'384});
+    list.number("--client-seconds", options.client_seconds,
+                "The most seconds that a client takes for a request's header, for its body, and to "
+                "take the answer",
+                {.lowest = 1, .highest = 86'400, .shows_default = true});
+    list.number("--http-threads", options.http_threads,
+                "Threads that read requests and write answers, beside those that compute",
+                {.lowest = 1, .highest = 256, .shows_default = true});
+}
+
+std::function<int()> declare_serve(OptionList& list) {
+    auto options = std::make_shared<Options>();
+    list.argument("PLAN", options->plan,
+                  "An execution plan, with --weights, or the folder of a run, which has both", true,
+                  "PLAN|RUN");
+    declare_color(list, *options);
+    declare_weights(list, *options);
+    list.text("--name", options->serve.name, "What clients call the model; default as the plan",
+              {.value = "NAME"});
+    declare_listening(list, options->serve);
+    list.real("--batch-wait-ms", options->serve.batch_wait_ms,
+              "The most milliseconds that a request waits for others to be computed with it (1)", 0,
+              10'000);
+    list.number("--max-batch", options->serve.max_batch,
+                "Samples that are computed together; default, and at most, the plan's batch",
+                {.lowest = 1, .highest = 1'000'000});
+    return [options] {
+        require_one_process("serve");
+        return serve_command(*options);
+    };
+}
+
 const tools::RegisteredCommand kEvaluateCommand(
     {.name = "evaluate",
      .doc = "Prints loss and metrics of weights on a split of the dataset",
@@ -91,6 +142,23 @@ const tools::RegisteredCommand kPredictCommand(
                    "of a folder of pictures, a line of JSON each"},
                   {"dtnn-run predict runs/first runs/second --input test -o mean.csv",
                    "the mean of two networks' probabilities"}}});
+
+const tools::RegisteredCommand kServeCommand(
+    {.name = "serve",
+     .doc = "Answers requests for predictions over HTTP, until a signal ends it",
+     .place = 30,
+     .declare = declare_serve,
+     .purpose = tools::Purpose::use,
+     .exits = {{ExitCode::done, "a signal ended it, and what had begun was answered"},
+               {ExitCode::failed},
+               {ExitCode::mismatch}},
+     .examples = {{"dtnn-run serve runs/first --port 8080", "at http://127.0.0.1:8080/v2"},
+                  {"dtnn-run serve plan.json --weights runs/first/weights.safetensors --socket "
+                   "digits.sock",
+                   "for programs of this machine that open the socket"}},
+     .details = "The paths are those of the Open Inference Protocol (KServe's v2), with binary "
+                "tensors, and /metrics for Prometheus. Requests that come together are computed "
+                "together. SIGTERM and Ctrl-C end it once what has begun is answered."});
 
 }  // namespace
 }  // namespace dtnn
