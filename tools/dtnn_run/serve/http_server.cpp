@@ -49,6 +49,8 @@ using Protocol = net::generic::stream_protocol;
 using Stream = beast::basic_stream<Protocol>;
 
 constexpr std::uint32_t kMostHeader = 16 * 1024;
+/// Bytes that are read at a time.
+constexpr std::size_t kRead = 64 * 1024;
 /// Connections beyond the limit that are told so, at a time; others wait to be let in.
 constexpr std::size_t kTurnedAway = 16;
 /// How long the rest of a request that was refused is read and thrown away, so that the client, who
@@ -137,7 +139,9 @@ class HttpServer::Parts {
 class HttpServer::Parts::Connection final : public std::enable_shared_from_this<Connection> {
   public:
     Connection(Parts& server, Protocol::socket socket, bool too_many)
-        : server_(server), stream_(std::move(socket)), too_many_(too_many) {}
+        : server_(server), stream_(std::move(socket)), too_many_(too_many) {
+        buffer_.reserve(kRead);
+    }
     ~Connection() { server_.remove(this); }
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
