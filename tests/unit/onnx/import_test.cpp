@@ -17,7 +17,7 @@ using namespace dtnn;
 using namespace dtnn::compiler;
 using namespace dtnn::compiler::onnx;
 
-ValueInfoProto value(const std::string& name, std::vector<std::int64_t> dims) {
+ValueInfoProto value(const std::string& name, const std::vector<std::int64_t>& dims) {
     ValueInfoProto made;
     made.name = name;
     auto& type = made.type.emplace().tensor_type.emplace();
@@ -29,7 +29,8 @@ ValueInfoProto value(const std::string& name, std::vector<std::int64_t> dims) {
     return made;
 }
 
-TensorProto floats(const std::string& name, std::vector<std::int64_t> dims, float first = 0) {
+TensorProto floats(const std::string& name, const std::vector<std::int64_t>& dims,
+                   float first = 0) {
     TensorProto made;
     made.name = name;
     made.data_type = kFloat;
