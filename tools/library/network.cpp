@@ -115,7 +115,7 @@ void Network::keep_run(const OpenRequest& request, Warnings& warnings) {
 }
 
 template <class Real>
-void Network::predict(std::vector<GivenArray> arrays, std::span<Real> to) {
+void Network::predict(std::vector<GivenArray>&& arrays, std::span<Real> to) {
     if (!predictor_) predictor_.emplace(session_->executor());
     Real* place = to.data();
     predictor_->predict(std::move(arrays), [&](const PredictedBatch& batch) {
@@ -124,8 +124,8 @@ void Network::predict(std::vector<GivenArray> arrays, std::span<Real> to) {
     });
 }
 
-template void Network::predict(std::vector<GivenArray> arrays, std::span<float> to);
-template void Network::predict(std::vector<GivenArray> arrays, std::span<double> to);
+template void Network::predict(std::vector<GivenArray>&& arrays, std::span<float> to);
+template void Network::predict(std::vector<GivenArray>&& arrays, std::span<double> to);
 
 PassValues Network::evaluate(const std::string& split, Warnings& warnings) {
     require_split(plan(), split);

@@ -57,7 +57,7 @@ class Network {
     /// The predictions for all samples of the arrays, one for each input, to `to`: [samples, dims]
     /// of the predictions' form.
     template <class Real>
-    void predict(std::vector<runtime::GivenArray> arrays, std::span<Real> to);
+    void predict(std::vector<runtime::GivenArray>&& arrays, std::span<Real> to);
     runtime::PassValues evaluate(const std::string& split, Warnings& warnings);
     Trained train(const TrainExtent& extent, const TrainListener& listener, Warnings& warnings);
 

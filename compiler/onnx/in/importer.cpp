@@ -169,7 +169,9 @@ ImportedModel Importer::run() {
         refuse("the file", "no layer makes its output", "");
         return std::move(made_);
     }
-    if (!output->is_plain())
+    const bool with_channels_last = output->view.empty() && output->rows.empty() &&
+                                    is_image(output->type) && output->order == Order{0, 2, 3, 1};
+    if (!output->is_plain() && !with_channels_last)
         refuse("the file", "its output has its axes in another order than here",
                "export the model with channels first");
     if (!made_.refusals.empty()) return std::move(made_);
@@ -190,6 +192,40 @@ ImportedModel Importer::run() {
     }
     made_.spec = spec_text(used);
     return std::move(made_);
+}
+
+/// Whether images with channels last are turned before anything looks at their axes: number by
+/// number they may have been scaled until then. Those of one channel have the same numbers when
+/// they are reshaped.
+bool Importer::is_turned(const std::string& input, const Dims& dims) const {
+    static const std::set<std::string> kByNumber{"Add", "Sub", "Mul", "Div", "Cast", "Identity"};
+    constexpr std::size_t kMostValues = 16;
+    const Dims turned{dims[3], dims[1], dims[2]};
+    std::vector<std::string> same{input};
+    for (std::size_t i = 0; i < same.size(); ++i) {
+        int found = 0;
+        for (const NodeProto& node : model_.graph->node) {
+            if (std::find(node.input.begin(), node.input.end(), same[i]) == node.input.end())
+                continue;
+            ++found;
+            if (node.op_type == "Transpose" && node.attribute.size() == 1 &&
+                node.attribute[0].ints == std::vector<std::int64_t>{0, 3, 1, 2})
+                continue;
+            if (node.op_type == "Reshape" && dims[3] == 1 && node.input.size() == 2) {
+                const ImportedValue* shape = find(node.input[1]);
+                if (!shape || !shape->is_constant()) return false;
+                const std::vector<std::int64_t> to = integers_of(*shape->constant);
+                if (to.size() != 4 || !std::equal(to.begin() + 1, to.end(), turned.begin()))
+                    return false;
+                continue;
+            }
+            if (!kByNumber.contains(node.op_type) || node.output.size() != 1) return false;
+            if (same.size() == kMostValues) return false;
+            same.push_back(node.output[0]);
+        }
+        if (found != readers(same[i])) return false;
+    }
+    return true;
 }
 
 void Importer::read_inputs() {
@@ -226,13 +262,10 @@ void Importer::read_inputs() {
             return;
         }
         file_batch_ = dim[0].value.value_or(0);
-        // Images whose channels come last are turned first of all.
-        bool last = dim.size() == 4;
-        for (const NodeProto& node : graph.node)
-            for (const std::string& name : node.input)
-                if (name == input.name)
-                    last = last && node.op_type == "Transpose" && node.attribute.size() == 1 &&
-                           node.attribute[0].ints == std::vector<std::int64_t>{0, 3, 1, 2};
+        Dims dims;
+        for (const Extent& extent : dim)
+            dims.push_back(extent.value.value_or(0));
+        const bool last = dim.size() == 4 && is_turned(input.name, dims);
         ImportedValue value;
         value.source = -1 - int(inputs_.size());
         value.order = last ? Order{0, 2, 3, 1} : Order(dim.size());

@@ -134,6 +134,7 @@ class Importer {
 
   private:
     void read_inputs();
+    bool is_turned(const std::string& input, const Dims& dims) const;
     void read_node(const NodeProto& node);
     void refuse(std::string place, std::string text, std::string help);
     std::string name_of(const NodeProto& node, const std::string& type);

@@ -57,11 +57,11 @@ AttributeProto ints(const std::string& name, std::vector<std::int64_t> values) {
 }
 
 ModelProto model(std::vector<NodeProto> nodes, std::vector<TensorProto> tensors,
-                 std::vector<std::int64_t> input, std::int64_t opset = 17) {
+                 const std::vector<std::int64_t>& input, std::int64_t opset = 17) {
     ModelProto made;
     made.opset_import = {{"", opset}};
     GraphProto& graph = made.graph.emplace();
-    graph.input = {value("x", std::move(input))};
+    graph.input = {value("x", input)};
     graph.output = {value("y", {})};
     graph.node = std::move(nodes);
     graph.initializer = std::move(tensors);
@@ -138,6 +138,41 @@ TEST_CASE("rows of images with channels last get weights in our order") {
     // Row (c, h, w) of ours is row (h, w, c) of the file's.
     CHECK(weights == std::vector<float>{0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11});
     CHECK(read.spec.find("shape: [3, 2, 2]") != std::string::npos);
+}
+
+TEST_CASE(
+    "images with channels last may be scaled before they are turned, and stay last in results") {
+    Constants constants(".", 0);
+    const std::vector<NodeProto> scaled{{{"x", "s"}, {"a"}, "m", "Mul", {}, {}},
+                                        {{"a", "o"}, {"b"}, "p", "Add", {}, {}}};
+    std::vector<NodeProto> nodes = scaled;
+    nodes.push_back({{"b"}, {"c"}, "t", "Transpose", {ints("perm", {0, 3, 1, 2})}, {}});
+    nodes.push_back({{"c"}, {"d"}, "g", "MaxPool", {ints("kernel_shape", {2, 2})}, {}});
+    nodes.push_back({{"d"}, {"y"}, "u", "Transpose", {ints("perm", {0, 2, 3, 1})}, {}});
+    const std::vector<TensorProto> factors{floats("s", {1}, 2), floats("o", {1, 1, 1, 3}, 1)};
+    const ImportedModel turned = imported(model(nodes, factors, {4, 5, 3}), constants);
+    REQUIRE(turned.refusals.empty());
+    CHECK(turned.spec.find("shape: [3, 4, 5]") != std::string::npos);
+
+    // One channel has the same numbers wherever it stands.
+    nodes = scaled;
+    nodes.push_back({{"b", "shape"}, {"c"}, "t", "Reshape", {}, {}});
+    nodes.push_back({{"c"}, {"y"}, "g", "MaxPool", {ints("kernel_shape", {2, 2})}, {}});
+    const ImportedModel one = imported(
+        model(nodes,
+              {floats("s", {1}, 2), floats("o", {1, 1, 1, 1}, 1), integers("shape", {-1, 1, 4, 5})},
+              {4, 5, 1}),
+        constants);
+    REQUIRE(one.refusals.empty());
+    CHECK(one.spec.find("shape: [1, 4, 5]") != std::string::npos);
+
+    // Where something else looks at the axes first, they are the file's.
+    nodes = scaled;
+    nodes.push_back({{"b"}, {"y"}, "g", "MaxPool", {ints("kernel_shape", {2, 2})}, {}});
+    const ImportedModel first =
+        imported(model(nodes, {floats("s", {1}, 2), floats("o", {1}, 1)}, {4, 5, 3}), constants);
+    REQUIRE(first.refusals.empty());
+    CHECK(first.spec.find("shape: [4, 5, 3]") != std::string::npos);
 }
 
 TEST_CASE("channels that are shuffled, and pixels that are repeated, are layers") {

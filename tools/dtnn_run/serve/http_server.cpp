@@ -69,7 +69,7 @@ RunError usage(const std::string& fact, const std::string& help) {
 
 net::ip::address address_of(const std::string& text) {
     error_code error;
-    const net::ip::address address = net::ip::make_address(text, error);
+    net::ip::address address = net::ip::make_address(text, error);
     if (error)
         throw usage(fmt::format("{} is no IP address", text),
                     "give --address 127.0.0.1 for this machine alone, 0.0.0.0 or :: for all");

@@ -19,19 +19,19 @@ namespace {
 constexpr std::string_view kName = "NAME";
 
 struct Path {
-    Route route;
     const char* method;
     const char* path;
+    Route route;
     bool needs_token;  ///< those who only watch whether it runs have none
 };
 constexpr Path kPaths[] = {
-    {Route::server, "GET", "/v2", true},
-    {Route::live, "GET", "/v2/health/live", false},
-    {Route::ready, "GET", "/v2/health/ready", false},
-    {Route::model, "GET", "/v2/models/NAME", true},
-    {Route::model_ready, "GET", "/v2/models/NAME/ready", true},
-    {Route::infer, "POST", "/v2/models/NAME/infer", true},
-    {Route::metrics, "GET", "/metrics", true},
+    {"GET", "/v2", Route::server, true},
+    {"GET", "/v2/health/live", Route::live, false},
+    {"GET", "/v2/health/ready", Route::ready, false},
+    {"GET", "/v2/models/NAME", Route::model, true},
+    {"GET", "/v2/models/NAME/ready", Route::model_ready, true},
+    {"POST", "/v2/models/NAME/infer", Route::infer, true},
+    {"GET", "/metrics", Route::metrics, true},
 };
 
 /// "a%20b" is "a b" (RFC 3986, section 2.1); what is no escape stays as it is.
