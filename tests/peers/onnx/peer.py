@@ -32,8 +32,10 @@ def dtnn(*command):
     return process
 
 
-def session(model):
+def session(model, optimised=True):
     options = onnxruntime.SessionOptions()
+    if not optimised:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 3
     options.intra_op_num_threads = 2
     return onnxruntime.InferenceSession(model if isinstance(model, str) else model.SerializeToString(), options,
