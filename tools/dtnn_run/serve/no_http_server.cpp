@@ -13,8 +13,8 @@ bool is_loopback(const std::string& /*address*/) {
         "install Boost's headers (Debian: libboost-dev), run cmake again and build");
 }
 
-// NOLINTNEXTLINE(performance-unnecessary-value-param): the server keeps what it is given.
 HttpServer::HttpServer(const Listening& listening, Service& /*service*/, Metrics& /*metrics*/,
+                       // NOLINTNEXTLINE(performance-unnecessary-value-param): the server keeps it
                        std::function<void()> /*ended*/) {
     static_cast<void>(is_loopback(listening.address));
 }
