@@ -17,12 +17,6 @@ Refused unless_flat_batch_norm(const Problem& problem) {
     return unless_epilogue_is_shallow(problem);
 }
 
-Refused unless_device_batch_norm(const Problem& problem) {
-    if (Refused refused = unless_channels_are_dense(problem)) return refused;
-    if (has_written_epilogue(problem)) return "its end is an expression";
-    return std::nullopt;
-}
-
 /// One scale per output channel, of which there are as many as gammas.
 std::int64_t fold_batch_norm_scratch(const Problem& problem) {
     return problem.sources[1].elements() * 8;

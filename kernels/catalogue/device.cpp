@@ -14,10 +14,31 @@
 
 namespace dtnn::kernels::predicates {
 
+namespace {
+
+/// Batch norm sums its source itself where a launch more costs more than a pass (plan::DeviceTraits).
+Refused unless_it_sums_nothing(const Problem& problem) {
+    if (problem.flag("statistics")) return "batch norm reads what it sums itself";
+    return std::nullopt;
+}
+
+}  // namespace
+
+Refused unless_device_product(const Problem& problem) {
+    if (auto reason = unless_weights_are_plain(problem)) return reason;
+    return unless_it_sums_nothing(problem);
+}
+
+Refused unless_device_batch_norm(const Problem& problem) {
+    if (auto reason = unless_channels_are_dense(problem)) return reason;
+    if (has_written_epilogue(problem)) return "its end is an expression";
+    return problem.flag("synchronised") ? std::nullopt : unless_it_sums_nothing(problem);
+}
+
 /// Images lie N,H,W,C, and filters F,KH,KW,C/groups: what tensor cores are fed with. Other images
 /// of a convolution lie as its result does.
 Refused unless_images_and_filters_suit_device(const Problem& problem) {
-    if (auto reason = unless_weights_are_plain(problem)) return reason;
+    if (auto reason = unless_device_product(problem)) return reason;
     const ConvOperands operands = conv_operands(problem);
     for (const TensorType* tensor : {operands.image, operands.weights, operands.result})
         if (!is_stored_last(axis_of(problem), *tensor))
@@ -37,19 +58,17 @@ Refused unless_tiles_suit(const Problem& problem) {
     return std::nullopt;
 }
 
-/// The sums of chunks that are added up beside a convolution or a dense product: two of every
-/// filter for the statistics, one for the gradient of the bias.
-std::int64_t device_conv_sums(const Problem& problem) {
-    const bool weights = side_of(problem) == ProductSide::backward_weights;
-    const int sums = problem.flag("statistics") ? 2 : weights && problem.flag("bias") ? 1 : 0;
+/// The sums of chunks of the gradient of the bias.
+std::int64_t device_bias_sums(const Problem& problem) {
+    if (side_of(problem) != ProductSide::backward_weights) return 0;
     const ConvShape shape = product_shape(problem);
     if (shape.filters == 0) return 0;
-    return cuda::conv_sums_bytes(sums, shape.out_pixels(), shape.filters);
+    return cuda::bias_sums_bytes(problem.flag("bias"), shape.out_pixels(), shape.filters);
 }
 
 /// The sums of slices of the pixels, and those of chunks.
 std::int64_t device_tiles(const Problem& problem) {
-    return cuda::library_bytes(cuda::tile_bytes(conv_shape(problem))) + device_conv_sums(problem);
+    return cuda::library_bytes(cuda::tile_bytes(conv_shape(problem))) + device_bias_sums(problem);
 }
 
 namespace {
@@ -80,13 +99,13 @@ std::int64_t cudnn_workspace(const Problem& problem) {
     if (side_of(problem) == ProductSide::backward_weights)
         if (const auto columns = cuda::column_room(shape, value, kMost); columns.rows > 0)
             copies += columns.bytes + cuda::kCublasRoom;
-    return cuda::library_bytes(std::min(copies, kMost)) + device_conv_sums(problem);
+    return cuda::library_bytes(std::min(copies, kMost)) + device_bias_sums(problem);
 }
 
 /// Our own sums lie behind what cuBLAS may use.
 std::int64_t cublas_workspace(const Problem& problem) {
     return cuda::library_bytes(cuda::kCublasRoom + unrounded_bytes(problem)) +
-           device_conv_sums(problem);
+           device_bias_sums(problem);
 }
 
 /// A thread keeps the stack of an expression in registers, or in memory of its own.

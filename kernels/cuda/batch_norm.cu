@@ -126,20 +126,14 @@ DTNN_DEVICE inline double variance_of(double sum, double squares, double count) 
 }
 
 template <class T>
-void moments_of_statistics(const BatchNormTrainingArguments<T>& a, const ChannelMoments<T>& moments,
-                           const Launch& launch) {
+void moments_of_all_ranks(const BatchNormTrainingArguments<T>& a, const ChannelMoments<T>& moments,
+                          const Launch& launch) {
     const double* const statistics = a.statistics;
-    const bool synchronised = a.synchronised;
     const std::int64_t channels = a.src_layout.channels;
-    const auto pixels = double(a.src_layout.pixels());
     launch.each(channels, [=] DTNN_DEVICE(std::int64_t c) {
-        if (synchronised) {
-            const double all = statistics[RankMoments::elements(channels) - 1];
-            const Moments of_ranks = moments_of_ranks(statistics + c, channels, all > 0 ? all : 1);
-            return moments.write(c, of_ranks.mean, of_ranks.variance);
-        }
-        const double sum = statistics[c], origin = statistics[2 * channels + c];
-        moments.write(c, origin + sum / pixels, variance_of(sum, statistics[channels + c], pixels));
+        const double all = statistics[RankMoments::elements(channels) - 1];
+        const Moments of_ranks = moments_of_ranks(statistics + c, channels, all > 0 ? all : 1);
+        moments.write(c, of_ranks.mean, of_ranks.variance);
     });
 }
 
@@ -203,8 +197,8 @@ DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_training_columns, BatchNormTrainingArgumen
                                     a.inverse_deviation,
                                     a.new_running_mean,
                                     a.new_running_variance};
-    if (a.statistics != nullptr) {
-        moments_of_statistics(a, moments, launch);
+    if (a.synchronised) {
+        moments_of_all_ranks(a, moments, launch);
     } else {
         auto* const of_chunks = reinterpret_cast<Sums<2>*>(scale + kBatchNormNumbers * channels);
         with_pack_width(DenseChannels(a.src_layout), [&](auto width) {

@@ -46,13 +46,6 @@ struct MomentsOfRank {
 DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_sums_columns, BatchNormSumsArguments) {
     const std::int64_t channels = a.src_layout.channels, pixels = a.src_layout.pixels();
     const MomentsOfRank<T> result{a.batch_weight, a.moments, channels, pixels};
-    if (a.statistics != nullptr) {
-        launch.each(channels, [=] DTNN_DEVICE(std::int64_t c) {
-            result.write(c, a.statistics[2 * channels + c], a.statistics[c],
-                         a.statistics[channels + c]);
-        });
-        return;
-    }
     const DenseChannels shape(a.src_layout);
     reduce_columns<2>(
         launch, 1, pixels, channels, reinterpret_cast<Sums<2>*>(a.workspace),

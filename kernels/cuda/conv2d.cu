@@ -80,7 +80,6 @@ DTNN_CUDA_KERNEL_OF_VALUES(conv2d_direct, Conv2dArguments) {
                      const std::int64_t cell = result.at(n, f, oh, ow);
                      dst[cell] = epilogue(sum, f, cell);
                  });
-    sum_statistics(a, launch);
 }
 
 /// A thread has a cell of diff_src, and adds up what the output cells give whose taps fall on it.

@@ -18,10 +18,9 @@ constexpr std::int64_t whole_steps(std::int64_t bytes) {
     return (bytes + kScratchStep - 1) / kScratchStep * kScratchStep;
 }
 
-/// Bytes of the sums of chunks: `sums` of every filter over the pixels of the result.
-constexpr std::int64_t conv_sums_bytes(std::int64_t sums, std::int64_t pixels,
-                                       std::int64_t filters) {
-    return sums > 0 ? whole_steps(column_sums_of(sums, 1, pixels, filters) * 8) : 0;
+/// Bytes of the sums of chunks: of every filter over the pixels of the result, if there is a bias.
+constexpr std::int64_t bias_sums_bytes(bool bias, std::int64_t pixels, std::int64_t filters) {
+    return bias ? whole_steps(column_sums_of(1, 1, pixels, filters) * 8) : 0;
 }
 
 struct ConvScratch {

@@ -86,112 +86,56 @@ struct Unrounded {
     }
 };
 
-/// How many sums of every filter the arguments ask for.
-template <class T>
-int sums_by_filter(const Conv2dArguments<T>& a) {
-    return a.statistics ? 2 : 0;
-}
-template <class T>
-int sums_by_filter(const Conv2dBackwardDataArguments<T>&) {
-    return 0;
-}
-template <class T>
-int sums_by_filter(const Conv2dBackwardWeightsArguments<T>& a) {
-    return a.diff_bias ? 1 : 0;
-}
-
+/// The gradient of weights sums that of its bias as well.
 template <class Arguments>
 ConvScratch scratch_of(const Arguments& a) {
-    return divide(a.workspace,
-                  conv_sums_bytes(sums_by_filter(a), a.shape.out_pixels(), a.shape.filters));
+    bool bias = false;
+    if constexpr (requires { a.diff_bias; }) bias = a.diff_bias != nullptr;
+    return divide(a.workspace, bias_sums_bytes(bias, a.shape.out_pixels(), a.shape.filters));
 }
 
-/// Distances of W neighbouring filters' numbers from an origin, and their squares where N is 2.
-template <class T, int N, int W>
-struct DistancesByFilter {
+/// W neighbouring filters' gradients.
+template <class T, int W>
+struct GradientsByFilter {
     using Number = Wide<T>;
     const T* data;
-    const Number* origins;  ///< null: 0
 
-    struct Filters {
-        Number origin[W];
-    };
-    DTNN_DEVICE double origin(std::int64_t f) const {
-        return origins != nullptr ? double(origins[f]) : 0.0;
-    }
-    DTNN_DEVICE Filters constants(std::int64_t f) const {
-        Filters filters;
-        for (int w = 0; w < W; ++w)
-            filters.origin[w] = Number(origin(f + w));
-        return filters;
-    }
+    struct Filters {};
+    DTNN_DEVICE Filters constants(std::int64_t) const { return {}; }
     DTNN_DEVICE Pack<T, W> load(std::int64_t place) const { return pack_at<T, W>(data + place); }
-    DTNN_DEVICE void add(const Filters& filters, const Pack<T, W>& pack,
-                         Number (&sums)[N][W]) const {
-        for (int w = 0; w < W; ++w) {
-            const Number distance = Number(pack.of[w]) - filters.origin[w];
-            sums[0][w] += distance;
-            if constexpr (N == 2) sums[1][w] += distance * distance;
-        }
+    DTNN_DEVICE void add(const Filters&, const Pack<T, W>& pack, Number (&sums)[1][W]) const {
+        for (int w = 0; w < W; ++w)
+            sums[0][w] += Number(pack.of[w]);
     }
 };
 
-/// finish(filter, Sums<N>) of the sums over the pixels of the result of such distances, by way of
-/// the sums of chunks, which the end of the workspace holds. N is sums_by_filter.
-template <int N, class T, class Arguments, class Finish>
-static void sum_by_filter(const Arguments& a, const Launch& launch, const T* data,
-                          const Wide<T>* origins, const Finish& finish) {
-    const ImageLayout result = result_of(a);
-    auto* const of_chunks = reinterpret_cast<Sums<N>*>(scratch_of(a).sums.data());
-    const auto finish_filter = [=] DTNN_DEVICE(std::int64_t, std::int64_t f, const Sums<N>& all) {
-        finish(f, all);
-    };
-    if (is_packed(result) && has_no_gaps(result)) {
-        reduce_packs<N, kChannelPack, Wide<T>>(
-            launch, result.pixels(), DenseChannels(result), of_chunks,
-            DistancesByFilter<T, N, kChannelPack>{data, origins}, finish_filter);
-        return;
-    }
-    const DistancesByFilter<T, N, 1> distances{data, origins};
-    const Divider height(result.height), width(result.width);
-    reduce_columns<N>(
-        launch, 1, result.pixels(), result.channels, of_chunks,
-        [=] DTNN_DEVICE(std::int64_t, std::int64_t pixel, std::int64_t f) {
-            const std::int64_t row = width.quotient(pixel), n = height.quotient(row);
-            const std::int64_t cell =
-                result.at(n, f, row - n * height.by(), pixel - row * width.by());
-            const double distance = double(data[cell]) - distances.origin(f);
-            Sums<N> sums = {};
-            sums.of[0] = distance;
-            if constexpr (N == 2) sums.of[1] = distance * distance;
-            return sums;
-        },
-        finish_filter);
-}
-
-/// The statistics of what stands in dst (kernels/arguments/conv2d.hpp).
-template <class T>
-static void sum_statistics(const Conv2dArguments<T>& a, const Launch& launch) {
-    if (!a.statistics) return;
-    const Wide<T>* const bias = a.bias;
-    double* const statistics = a.statistics;
-    const std::int64_t filters = a.shape.filters;
-    sum_by_filter<2>(a, launch, static_cast<const T*>(a.dst), bias,
-                     [=] DTNN_DEVICE(std::int64_t f, const Sums<2>& sums) {
-                         statistics[f] = sums.of[0];
-                         statistics[filters + f] = sums.of[1];
-                         statistics[2 * filters + f] = bias ? double(bias[f]) : 0.0;
-                     });
-}
-
+/// Sums of the result's gradient over its pixels, by way of the sums of chunks, which the end of
+/// the workspace holds.
 template <class T>
 static void sum_bias_gradient(const Conv2dBackwardWeightsArguments<T>& a, const Launch& launch) {
     if (!a.diff_bias) return;
+    const ImageLayout result = result_of(a);
+    const T* const data = a.diff_dst;
     Wide<T>* const diff_bias = a.diff_bias;
-    sum_by_filter<1>(a, launch, a.diff_dst, static_cast<const Wide<T>*>(nullptr),
-                     [=] DTNN_DEVICE(std::int64_t f, const Sums<1>& sums) {
-                         diff_bias[f] = Wide<T>(sums.of[0]);
-                     });
+    auto* const of_chunks = reinterpret_cast<Sums<1>*>(scratch_of(a).sums.data());
+    const auto finish = [=] DTNN_DEVICE(std::int64_t, std::int64_t f, const Sums<1>& sums) {
+        diff_bias[f] = Wide<T>(sums.of[0]);
+    };
+    if (is_packed(result) && has_no_gaps(result)) {
+        reduce_packs<1, kChannelPack, Wide<T>>(launch, result.pixels(), DenseChannels(result),
+                                               of_chunks, GradientsByFilter<T, kChannelPack>{data},
+                                               finish);
+        return;
+    }
+    const Divider height(result.height), width(result.width);
+    reduce_columns<1>(
+        launch, 1, result.pixels(), result.channels, of_chunks,
+        [=] DTNN_DEVICE(std::int64_t, std::int64_t pixel, std::int64_t f) {
+            const std::int64_t row = width.quotient(pixel), n = height.quotient(row);
+            return Sums<1>{{double(data[result.at(n, f, row - n * height.by(),
+                                                  pixel - row * width.by())])}};
+        },
+        finish);
 }
 
 }  // namespace dtnn::kernels::cuda

@@ -223,7 +223,6 @@ DTNN_CUDA_KERNEL_OF_VALUES(conv2d_cudnn, Conv2dArguments) {
     }
     way.run(launch);
     finish(way, epilogue, a.dst, result_of(a), launch);
-    sum_statistics(a, launch);
 }
 
 DTNN_CUDA_KERNEL_OF_VALUES(conv2d_backward_data_cudnn, Conv2dBackwardDataArguments) {

@@ -96,7 +96,6 @@ DTNN_CUDA_KERNEL_OF_VALUES(dense_cublas, DenseArguments) {
     }
     way.run(launch.stream());
     finish(way, epilogue, a.dst, result_of(a), launch);
-    sum_statistics(a, launch);
 }
 
 DTNN_CUDA_KERNEL_OF_VALUES(dense_backward_data_cublas, DenseBackwardDataArguments) {
