@@ -3,6 +3,7 @@
 /// the schema for editors and the reference pages all read them.
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -104,5 +105,14 @@ struct Field {
 using FieldTable = std::vector<Field>;
 
 const Field* find_field(const FieldTable& table, std::string_view name);
+
+/// What `type` of a block's parameter may be. Losses and operators by formula take the first two,
+/// which are plain numbers.
+struct ParameterType {
+    std::string_view name;
+    FieldType type;
+    bool is_number = false;  ///< it may have a least and a largest value
+};
+std::span<const ParameterType> parameter_types();
 
 }  // namespace dtnn::compiler

@@ -11,17 +11,6 @@ constexpr std::string_view kExpanded =
     "what it expands to counts, and that is compared layer by layer; the layers it adds or changes "
     "change the mathematics";
 
-/// Losses and operators by formula take the first two, which are plain numbers.
-constexpr ParameterType kParameterTypes[] = {
-    {"integer", FieldType::integer, true},
-    {"real", FieldType::real, true},
-    {"boolean", FieldType::boolean},
-    {"text", FieldType::text},
-    {"integer_pair", FieldType::integer_pair, true},
-    {"padding", FieldType::padding, true},
-    {"initializer", FieldType::initializer},
-};
-
 std::vector<std::string_view> type_names(std::span<const ParameterType> types) {
     std::vector<std::string_view> names;
     for (const ParameterType& type : types)
@@ -30,10 +19,6 @@ std::vector<std::string_view> type_names(std::span<const ParameterType> types) {
 }
 
 }  // namespace
-
-std::span<const ParameterType> parameter_types() {
-    return kParameterTypes;
-}
 
 const FieldTable& model_table() {
     static const FieldTable table = {

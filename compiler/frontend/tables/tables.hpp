@@ -64,13 +64,6 @@ const FieldTable& layer_table();
 const FieldTable& branches_table();
 /// The declaration of a block, of one of its parameters.
 const FieldTable& block_table();
-/// What `type` of a parameter may be.
-struct ParameterType {
-    std::string_view name;
-    FieldType type;
-    bool is_number = false;  ///< it may have a least and a largest value
-};
-std::span<const ParameterType> parameter_types();
 const FieldTable& operator_table();       ///< of what stands under `operators`
 const FieldTable& loss_operator_table();  ///< of what says there that it is a loss
 const FieldTable& block_parameter_table();

@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/json_text.hpp"
-#include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "compiler/ir/axes.hpp"
+#include "compiler/onnx/in/spec_layers.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/support/diagnostics.hpp"
 
@@ -56,43 +55,6 @@ std::string sound_name(std::string_view text) {
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return name.size() > kLongest ? part_of_name(name.substr(name.size() - kLongest)) : name;
-}
-
-/// What a YAML reader takes for something else than a text, and names that are taken.
-bool is_word(const std::string& name) {
-    static const std::set<std::string> words{"null", "true", "false", "yes", "no",   "on",
-                                             "off",  "y",    "n",     "nan", "input"};
-    return words.contains(lower(name));
-}
-
-std::string field_text(const std::string& name, const AttributeValue& value);
-
-/// Equal numbers of both axes as one; [top, bottom, left, right] as short as it can be.
-std::string list_text(const std::string& name, const std::vector<std::int64_t>& list) {
-    if (name == "padding" && list.size() == 4) {
-        if (list[0] == list[1] && list[2] == list[3])
-            return list[0] == list[2] ? std::to_string(list[0])
-                                      : fmt::format("[{}, {}]", list[0], list[2]);
-    } else if (name != "shape" && list.size() == 2 && list[0] == list[1]) {
-        return std::to_string(list[0]);
-    }
-    return fmt::format("[{}]", fmt::join(list, ", "));
-}
-
-std::string field_text(const std::string& name, const AttributeValue& value) {
-    if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
-    if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
-    if (const auto* number = std::get_if<double>(&value)) return fmt::format("{}", *number);
-    if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value))
-        return list_text(name, *list);
-    const auto& text = std::get<std::string>(value);
-    return name == "expression" ? json_text(text) : text;
-}
-
-bool is_default(const Field& field, const std::string& text) {
-    if (!field.fallback) return field.name == "padding" && text == "0";
-    if (field.name == "padding" && text == "0") return true;
-    return field_text(std::string(field.name), *field.fallback) == text;
 }
 
 }  // namespace
@@ -182,15 +144,8 @@ ImportedModel Importer::run() {
     for (std::size_t i = layers_.size(); i-- > 0;)
         for (const int source : layers_[i].sources)
             if (used[i] && source >= 0) used[std::size_t(source)] = true;
-    for (std::size_t i = 0; i < layers_.size(); ++i) {
-        if (!used[i]) continue;
-        ++made_.layers;
-        for (const auto& [role, constant] : layers_[i].parameters)
-            made_.tensors.push_back(
-                {layers_[i].name + "." + role, DType::f32, constant.dims,
-                 std::as_bytes(std::span(constant.bytes.data(), constant.bytes.size()))});
-    }
-    made_.spec = spec_text(used);
+    made_.layers = std::size_t(std::count(used.begin(), used.end(), true));
+    write_spec(used);
     return std::move(made_);
 }
 
@@ -384,65 +339,6 @@ int Importer::add_layer(const NodeProto& node, const std::string& type, Attribut
     std::iota(layer.value.order.begin(), layer.value.order.end(), 0);
     layers_.push_back(std::move(layer));
     return int(layers_.size()) - 1;
-}
-
-// ---- The spec
-
-std::string Importer::source_name(int source) const {
-    if (source >= 0) return layers_[std::size_t(source)].name;
-    return inputs_.size() == 1 ? "input" : inputs_[std::size_t(-1 - source)].name;
-}
-
-/// `before` is what it reads without `from`.
-std::string Importer::layer_text(const ImportedLayer& layer, int before) const {
-    std::vector<std::string> fields{fmt::format("name: {}", layer.name)};
-    if (layer.sources.size() > 1) {
-        std::vector<std::string> names;
-        for (const int source : layer.sources)
-            names.push_back(source_name(source));
-        fields.push_back(fmt::format("from: [{}]", fmt::join(names, ", ")));
-    } else if (layer.sources[0] != before) {
-        fields.push_back("from: " + source_name(layer.sources[0]));
-    }
-    if (const OpDef* def = find_op(layer.type))
-        for (const Field& field : def->fields) {
-            const auto given = layer.fields.find(std::string(field.name));
-            if (given == layer.fields.end()) continue;
-            const std::string text = field_text(given->first, given->second);
-            if (!is_default(field, text)) fields.push_back(fmt::format("{}: {}", field.name, text));
-        }
-    return fmt::format("  - {}: {{{}}}\n", layer.type, fmt::join(fields, ", "));
-}
-
-std::string Importer::spec_text(const std::vector<bool>& used) const {
-    std::string text = fmt::format("kind: model\nname: {}\n", name_);
-    const auto shape = [](const Dims& dims) { return fmt::format("[{}]", fmt::join(dims, ", ")); };
-    if (inputs_.size() == 1) {
-        text += fmt::format("input: {{shape: {}}}\n", shape(inputs_[0].shape));
-    } else {
-        text += "inputs:\n";
-        for (const Input& input : inputs_)
-            text += fmt::format("  {}: {{shape: {}}}\n", input.name, shape(input.shape));
-    }
-    std::string formulas;
-    for (const auto& [forward, name] : formulas_)
-        for (std::size_t i = 0; i < layers_.size(); ++i)
-            if (used[i] && layers_[i].type == name) {
-                formulas += fmt::format(
-                    "  {}:\n    parameters: {{value: {{type: real, default: 1, trainable: "
-                    "per_channel}}}}\n    forward: \"{}\"\n",
-                    name, forward);
-                break;
-            }
-    if (!formulas.empty()) text += "operators:\n" + formulas;
-    text += "layers:\n";
-    int before = -1;
-    for (std::size_t i = 0; i < layers_.size(); ++i) {
-        if (!used[i]) continue;
-        text += layer_text(layers_[i], before);
-        before = int(i);
-    }
-    return text;
 }
 
 ImportedModel import_model(const ModelProto& model, const std::string& name, Constants& constants) {

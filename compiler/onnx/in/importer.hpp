@@ -138,9 +138,9 @@ class Importer {
     void read_node(const NodeProto& node);
     void refuse(std::string place, std::string text, std::string help);
     std::string name_of(const NodeProto& node, const std::string& type);
-    std::string source_name(int source) const;
-    std::string spec_text(const std::vector<bool>& used) const;
-    std::string layer_text(const ImportedLayer& layer, int before) const;
+    /// The spec and the tensors of these layers.
+    void write_spec(const std::vector<bool>& used);
+    std::string head_text(const std::vector<bool>& used) const;
 
     const ModelProto& model_;
     std::string name_;

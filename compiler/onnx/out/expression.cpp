@@ -127,4 +127,10 @@ void write_multiply(NodeWriter& out) {
     out.done(product);
 }
 
+/// One node, so that it comes back as it went out.
+void write_relu6(NodeWriter& out) {
+    const DType dtype = out.type().dtype;
+    out.done("Clip", {out.input(), out.model().number(dtype, 0), out.model().number(dtype, 6)});
+}
+
 }  // namespace dtnn::compiler::onnx

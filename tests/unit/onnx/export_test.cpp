@@ -6,6 +6,7 @@
 #include "base/expression/expression.hpp"
 #include "compiler/frontend/explain/operator_example.hpp"
 #include "compiler/frontend/specs.hpp"
+#include "compiler/onnx/in/import.hpp"
 #include "compiler/ops/op.hpp"
 
 namespace export_test {
@@ -73,6 +74,23 @@ TEST_CASE("every layer has a way into ONNX") {
         for (const int opset : {onnx::kLeastOpset, onnx::kMostOpset})
             check_sound(exported(example_model(*op), {.opset = opset}));
     }
+}
+
+TEST_CASE("layers come back as they went out, or term by term") {
+    std::string others;
+    for (const OpDef* op : all_ops()) {
+        if (!op->layer) continue;
+        const std::string bytes = exported(example_model(*op));
+        onnx::Constants constants(".", 0);
+        const onnx::ImportedModel read =
+            onnx::import_model(onnx::read_model(bytes), "net", constants);
+        if (read.spec.find(fmt::format("- {}", op->name)) == std::string::npos)
+            others += " " + std::string(op->name);
+    }
+    CHECK(
+        others ==
+        " adaptive_avg_pool2d adaptive_max_pool2d selu silu hard_sigmoid log_sigmoid identity gelu"
+        " softplus elementwise dropout spatial_dropout2d one_hot");
 }
 
 TEST_CASE("every term of expressions has a way into ONNX") {
