@@ -32,18 +32,26 @@ std::size_t common_part(std::string_view a, std::string_view b) {
 
 using LineNames = std::vector<std::string_view>;
 
+bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 /// Where names part that begin with the same `common` characters: behind a _ or /, with a letter
-/// behind it in all of them; 0: nowhere.
+/// or the end behind it in all of them; 0: nowhere.
 std::size_t parting(const LineNames& names, std::size_t common) {
-    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
     const auto is_bar = [](char c) { return c == '_' || c == '/'; };
     for (std::size_t at = common; at > 1; --at)
         if (is_bar(names[0][at - 1]) && !is_bar(names[0][at - 2]) &&
             std::all_of(names.begin(), names.end(), [&](std::string_view name) {
-                return name.size() > at && is_letter(name[at]);
+                return name.size() == at || (name.size() > at && is_letter(name[at]));
             }))
             return at;
     return 0;
+}
+
+/// A path without its last /.
+std::string without_end(std::string_view path) {
+    return std::string(path.substr(0, path.empty() ? 0 : path.size() - 1));
 }
 
 /// What two lines must have in common to be one line of a block: all but numbers and sources.
@@ -91,20 +99,26 @@ class Folder {
   private:
     int count() const { return int(layers_.size()); }
     const SpecLayer& at(int i) const { return layers_[std::size_t(i)]; }
+    /// The line's name and a /: a module's name is what its lines' paths begin with.
+    const std::string& path(int i) const { return paths_[std::size_t(i)]; }
 
     void look() {
         forms_.clear();
         std::map<std::string, int> known;
         last_reader_.assign(layers_.size(), 0);
         names_.clear();
+        paths_.clear();
+        paths_.reserve(layers_.size());
         uses_before_.assign(1, 0);
         for (int i = 0; i < count(); ++i) {
             forms_.push_back(known.try_emplace(form_of(at(i)), int(known.size())).first->second);
             for (const int source : at(i).sources)
                 if (source >= 0) last_reader_[std::size_t(source)] = i;
-            if (!at(i).parts.empty()) names_.push_back(at(i).name);
+            paths_.push_back(at(i).name + '/');
             uses_before_.push_back(uses_before_.back() + int(is_use(at(i))));
         }
+        for (int i = 0; i < count(); ++i)
+            if (!at(i).parts.empty()) names_.emplace_back(path(i));
         std::sort(names_.begin(), names_.end());
     }
 
@@ -136,7 +150,7 @@ class Folder {
         for (int i = first; i < std::min(count(), first + kLongestBlock); ++i) {
             mix(forms_[std::size_t(i)]);
             if (!at(i).parts.empty()) {
-                names.emplace_back(at(i).name);
+                names.emplace_back(path(i));
                 common = names.size() == 1 ? names[0].size()
                                            : std::min(common, common_part(names[0], names.back()));
             }
@@ -317,6 +331,12 @@ class Folder {
         return name;
     }
 
+    /// Exporters call what ends a module by the module.
+    std::string module_of(const std::string& name, Run run) const {
+        const std::string& last = at(run.first + run.length - 1).name;
+        return name.starts_with(last + '_') ? last : name;
+    }
+
     /// The names of the uses; the block's lines get what is left of theirs.
     std::vector<std::string> name_uses(SpecBlock& block, const std::vector<Run>& runs) {
         std::vector<std::string> uses;
@@ -325,28 +345,29 @@ class Folder {
             LineNames names;
             std::size_t common = std::string::npos;
             for (int i = 0; i < run.length; ++i)
-                if (!at(run.first + i).parts.empty()) names.emplace_back(at(run.first + i).name);
+                if (!at(run.first + i).parts.empty()) names.emplace_back(path(run.first + i));
             for (const std::string_view name : names)
                 common = std::min(common, common_part(names[0], name));
             const std::size_t length = names.size() > 1 ? parting(names, common) : 0;
             for (int i = 0; i < run.length; ++i) {
-                const std::string& name = at(run.first + i).name;
+                const std::string& name = path(run.first + i);
                 const bool begins = length > 0 && name.starts_with(names[0].substr(0, length));
-                rests[std::size_t(i)].push_back(begins ? name.substr(length) : "");
-                taken_.erase(name);
+                rests[std::size_t(i)].push_back(begins ? without_end(name.substr(length)) : "");
+                taken_.erase(at(run.first + i).name);
             }
             if (length > 0)
                 uses.emplace_back(names[0].substr(0, length - 1));
             else
-                uses.emplace_back(names.size() == 1 ? std::string(names[0]) : block.name + "_1");
+                uses.push_back(names.size() == 1 ? module_of(without_end(names[0]), run)
+                                                 : block.name + "_1");
         }
         std::set<std::string> own;
         std::vector<bool> is_named(block.layers.size(), false);
         for (std::size_t i = 0; i < block.layers.size(); ++i) {
             SpecLayer& layer = block.layers[i];
             const std::vector<std::string>& rest = rests[i];
-            const bool alike = !rest[0].empty() && rest[0].find('/') == std::string::npos &&
-                               !is_word(rest[0]) &&
+            const bool alike = !rest[0].empty() && is_letter(rest[0][0]) &&
+                               rest[0].find('/') == std::string::npos && !is_word(rest[0]) &&
                                std::all_of(rest.begin(), rest.end(),
                                            [&](const std::string& r) { return r == rest[0]; });
             is_named[i] = alike || !layer.parts.empty() || is_referred(runs[0], int(i));
@@ -414,7 +435,8 @@ class Folder {
     std::vector<SpecLayer>& layers_;
     std::set<std::string> taken_;
     std::vector<int> forms_, last_reader_, uses_before_;
-    LineNames names_;  ///< of lines with parameters, sorted
+    std::vector<std::string> paths_;
+    LineNames names_;  ///< paths of lines with parameters, sorted
     std::vector<SpecBlock> blocks_;
 };
 

@@ -45,6 +45,25 @@ std::string part_of_name(std::string_view text) {
     return letter ? part : "n" + part;
 }
 
+/// A path in which modules are called by their own paths, as TorchScript writes it, as the path of
+/// the last: features/features.1/features.1.0/conv is features.1.0.conv, as its weights say.
+std::string module_path(const std::string& text) {
+    std::vector<std::string> modules;
+    bool nested = false;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find('/', begin), text.size());
+        std::string module = text.substr(begin, end - begin);
+        if (!modules.empty() && module.starts_with(modules.back() + '.')) {
+            modules.back() = std::move(module);
+            nested = true;
+        } else {
+            modules.push_back(std::move(module));
+        }
+        begin = end + 1;
+    }
+    return nested ? fmt::format("{}", fmt::join(modules, ".")) : text;
+}
+
 /// A name of the file as one of ours; its parts stay, but those that say nothing.
 std::string sound_name(std::string_view text) {
     constexpr std::size_t kLongest = 120;
@@ -144,6 +163,7 @@ ImportedModel Importer::run() {
     for (std::size_t i = layers_.size(); i-- > 0;)
         for (const int source : layers_[i].sources)
             if (used[i] && source >= 0) used[std::size_t(source)] = true;
+    name_formulas(used);
     made_.layers = std::size_t(std::count(used.begin(), used.end(), true));
     write_spec(used);
     return std::move(made_);
@@ -283,6 +303,7 @@ std::string Importer::name_of(const NodeProto& node, const std::string& type) {
         if (const std::size_t cut = name.rfind('/');
             cut != std::string::npos && name.substr(cut + 1).starts_with(node.op_type))
             name.erase(cut);
+        name = module_path(name);
     }
     name = sound_name(name);
     if (name.empty() || is_word(name)) name = type;

@@ -138,6 +138,9 @@ class Importer {
     void read_node(const NodeProto& node);
     void refuse(std::string place, std::string text, std::string help);
     std::string name_of(const NodeProto& node, const std::string& type);
+    /// Arithmetic by element that comes to one operator becomes one; layers that it was are no more
+    /// used.
+    void name_formulas(std::vector<bool>& used);
     /// The spec and the tensors of these layers.
     void write_spec(const std::vector<bool>& used);
     std::string head_text(const std::vector<bool>& used) const;
