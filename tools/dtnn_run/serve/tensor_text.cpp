@@ -43,48 +43,35 @@ std::size_t end_of_text(std::string_view text, std::size_t at) {
     return std::min(at + 1, text.size());
 }
 
-/// Behind the list that begins at this bracket.
+/// Behind the list that begins at this bracket. What is between two brackets is passed over in one
+/// step: it is most of a request.
 std::size_t end_of_list(std::string_view text, std::size_t at) {
-    for (int depth = 0; at < text.size(); ++at) {
-        const char c = text[at];
-        if (c < '[' && c != '"') continue;  // most of it, quickly
-        if (c == '[') ++depth;
-        if (c == ']' && --depth == 0) return at + 1;
-        if (c == '"')
+    for (std::size_t depth = 0, end = at;;) {
+        end = text.find(']', end);
+        if (end == std::string_view::npos)
+            throw Refused(Status::bad_request, "the request is not JSON: it ends within a list");
+        const std::string_view between = text.substr(at, end - at);
+        if (between.find('"') != std::string_view::npos)
             throw Refused(Status::bad_request,
                           "`data` has texts in it; tensors here are of numbers, and of true and "
                           "false");
+        for (std::size_t open = between.find('['); open != std::string_view::npos;
+             open = between.find('[', open + 1))
+            ++depth;
+        at = ++end;
+        if (--depth == 0) return at;
     }
-    throw Refused(Status::bad_request, "the request is not JSON: it ends within a list");
 }
 
-/// Characters of the number that the text begins with, by the grammar of JSON (RFC 8259, section
-/// 6); 0: it begins with none. `real`: it has a point or an exponent.
-std::size_t number_length(std::string_view text, bool& real) {
-    std::size_t at = 0;
-    const auto digits = [&] {
-        const std::size_t first = at;
-        while (at < text.size() && is_digit(text[at]))
-            ++at;
-        return at - first;
-    };
-    real = false;
-    if (at < text.size() && text[at] == '-') ++at;
-    const std::size_t first = at;
-    const std::size_t whole = digits();
-    if (whole == 0 || (whole > 1 && text[first] == '0')) return 0;
-    if (at < text.size() && text[at] == '.') {
-        ++at;
-        real = true;
-        if (digits() == 0) return 0;
-    }
-    if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
-        ++at;
-        real = true;
-        if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
-        if (digits() == 0) return 0;
-    }
-    return at;
+/// Whether what std::from_chars takes for a number is one by the grammar of JSON (RFC 8259, section
+/// 6): it begins with a digit, behind a minus; no zero leads; behind a point is a digit.
+bool is_json_number(std::string_view text) {
+    if (!text.empty() && text[0] == '-') text.remove_prefix(1);
+    if (text.empty() || !is_digit(text[0])) return false;
+    if (text.size() > 1 && text[0] == '0' && is_digit(text[1])) return false;
+    const std::size_t point = text.find('.');
+    return point == std::string_view::npos ||
+           (point + 1 < text.size() && is_digit(text[point + 1]));
 }
 
 /// Reads the elements of one tensor.
@@ -199,40 +186,44 @@ class ElementReader {
         to_ += sizeof value;
     }
 
-    std::string_view number(bool& real) {
-        const std::size_t length = number_length(text_.substr(at_), real);
-        if (length == 0) refuse_text();
-        const std::string_view found = text_.substr(at_, length);
-        at_ += length;
-        return found;
+    /// Reads a number at `at_`, and says whether it is one of this type.
+    template <class T>
+    std::errc read_number(T& value) {
+        const char* const begin = text_.data() + at_;
+        const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
+        const std::string_view found = text_.substr(at_, std::size_t(end - begin));
+        if (error == std::errc::invalid_argument || !is_json_number(found)) refuse_text();
+        at_ += found.size();
+        found_ = found;
+        return error;
     }
 
     template <class Real>
     void read_real() {
-        bool real = false;
-        const std::string_view digits = number(real);
         Real value = 0;
-        const auto [end, error] =
-            std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        if (error == std::errc::result_out_of_range) {
+        if (read_number(value) == std::errc::result_out_of_range) {
             // Too small for the type is zero, or nearly; too large is no number.
-            value = Real(std::strtod(std::string(digits).c_str(), nullptr));
+            value = Real(std::strtod(std::string(found_).c_str(), nullptr));
             if (!std::isfinite(value))
                 refuse(
-                    fmt::format("{} is too large for {}", shown(digits.substr(0, 40)), type_.name));
+                    fmt::format("{} is too large for {}", shown(found_.substr(0, 40)), type_.name));
         }
         put(value);
     }
 
     template <class Whole>
     void read_whole() {
-        bool real = false;
-        const std::string_view digits = number(real);
         Whole value = 0;
-        const auto [end, error] =
-            std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        if (error != std::errc() || end != digits.data() + digits.size())
-            refuse(fmt::format("{} is no {}", shown(digits.substr(0, 40)), type_.name));
+        const char *const begin = text_.data() + at_, *const limit = text_.data() + text_.size();
+        const auto [end, error] = std::from_chars(begin, limit, value);
+        const bool ends = end == limit || (*end != '.' && *end != 'e' && *end != 'E');
+        const std::string_view found(begin, std::size_t(end - begin));
+        if (error != std::errc() || !ends || !is_json_number(found)) {
+            double number = 0;
+            read_number(number);
+            refuse(fmt::format("{} is no {}", shown(found_.substr(0, 40)), type_.name));
+        }
+        at_ += found.size();
         put(value);
     }
 
@@ -251,6 +242,7 @@ class ElementReader {
     const Dims& dims_;
     const std::string& name_;
     std::size_t at_ = 0;
+    std::string_view found_;  ///< the number that was read last
     std::size_t wanted_ = 0;
     std::vector<char> bytes_;
     char* to_ = nullptr;
