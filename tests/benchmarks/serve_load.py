@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Requests a second of `dtnn-run serve` beside ONNX Runtime behind Python's HTTP server, by turns, on the same machine and the same cores.
 
-    tests/benchmarks/serve_load.py [--model simplecnn] [--connections 32] [--seconds 5] [--rounds 3] [--wire json,binary] [--python PYTHON]
+    tests/benchmarks/serve_load.py [--model simplecnn] [--connections 32] [--seconds 5] [--rounds 3] [--wire json,binary] [--peers http.server,FastAPI] [--python PYTHON]
 
-Both answer the Open Inference Protocol about one image at a time. The peer is `http.server` in as many processes as there are cores, each with
-a session of one thread over the network that `dtnnc export` has written, by the interpreter that --python names (it needs onnxruntime and numpy).
+All answer the Open Inference Protocol about one image at a time. The peers are Python's `http.server`, and FastAPI behind uvicorn, each in as many
+processes as there are cores with a session of one thread over the network that `dtnnc export` has written, by the interpreter that --python names
+(it needs onnxruntime and numpy, and for the second fastapi and uvicorn).
 The load is wrk, which keeps so many connections busy and takes a part of the cores itself, where it is there, else a client of Python. Both
-servers' first answers are compared. Printed are requests a second, p50 and p99 of every round, the medians, and the ratio. Not a test: it has
-no verdict.
+servers' first answers are compared. Printed are requests a second, p50 and p99 of every round, the medians, and the ratios. Not a test: it
+has no verdict.
 """
 
 import argparse
@@ -28,9 +29,36 @@ import urllib.request
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
-PEER = r"""
-import http.server, json, os, socket, sys
+SESSION = r"""
+import json, os, sys
 import numpy, onnxruntime
+
+settings = onnxruntime.SessionOptions()
+settings.intra_op_num_threads = settings.inter_op_num_threads = 1
+session = onnxruntime.InferenceSession(sys.argv[1], settings, providers=["CPUExecutionProvider"])
+name = session.get_inputs()[0].name
+
+def answer(body, cut):
+    # The answer's bytes, and how many of them are JSON, where the rest is not.
+    request = json.loads(body[:cut])
+    (tensor,) = request["inputs"]
+    if cut < len(body):
+        array = numpy.frombuffer(body, numpy.float32, offset=cut).reshape(tensor["shape"])
+    else:
+        array = numpy.array(tensor["data"], numpy.float32).reshape(tensor["shape"])
+    (result,) = session.run(None, {name: array})
+    output = {"name": "predictions", "datatype": "FP32", "shape": list(result.shape)}
+    if cut < len(body):
+        output["parameters"] = {"binary_data_size": result.nbytes}
+        head = json.dumps({"model_name": "peer", "outputs": [output]}).encode()
+        return head + result.tobytes(), len(head)
+    output["data"] = result.ravel().tolist()
+    return json.dumps({"model_name": "peer", "outputs": [output]}).encode(), None
+"""
+
+PEERS = {
+    "http.server": SESSION + r"""
+import http.server, socket
 
 class Server(http.server.ThreadingHTTPServer):
     request_queue_size = 128
@@ -49,38 +77,40 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        cut = int(self.headers.get("Inference-Header-Content-Length", len(body)))
-        request = json.loads(body[:cut])
-        (tensor,) = request["inputs"]
-        if cut < len(body):
-            array = numpy.frombuffer(body, numpy.float32, offset=cut).reshape(tensor["shape"])
-        else:
-            array = numpy.array(tensor["data"], numpy.float32).reshape(tensor["shape"])
-        (result,) = session.run(None, {name: array})
-        output = {"name": "predictions", "datatype": "FP32", "shape": list(result.shape)}
-        if cut < len(body):
-            output["parameters"] = {"binary_data_size": result.nbytes}
-            head = json.dumps({"model_name": "peer", "outputs": [output]}).encode()
-            data = head + result.tobytes()
-        else:
-            output["data"] = result.ravel().tolist()
-            data = json.dumps({"model_name": "peer", "outputs": [output]}).encode()
+        data, head = answer(body, int(self.headers.get("Inference-Header-Content-Length", len(body))))
         self.send_response(200)
-        if cut < len(body):
-            self.send_header("Inference-Header-Content-Length", str(len(head)))
+        if head is not None:
+            self.send_header("Inference-Header-Content-Length", str(head))
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
 
-settings = onnxruntime.SessionOptions()
-settings.intra_op_num_threads = settings.inter_op_num_threads = 1
-session = onnxruntime.InferenceSession(sys.argv[1], settings, providers=["CPUExecutionProvider"])
-name = session.get_inputs()[0].name
 server = Server(("127.0.0.1", int(sys.argv[2])), Handler)
 print("ready", flush=True)
 server.serve_forever()
-"""
+""",
+    "FastAPI": SESSION + r"""
+import socket
+import fastapi, uvicorn
+
+app = fastapi.FastAPI()
+
+@app.post("/v2/models/served/infer")
+async def infer(request: fastapi.Request):
+    body = await request.body()
+    data, head = answer(body, int(request.headers.get("inference-header-content-length", len(body))))
+    headers = {} if head is None else {"Inference-Header-Content-Length": str(head)}
+    return fastapi.Response(data, media_type="application/json", headers=headers)
+
+listener = socket.socket()
+listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+listener.bind(("127.0.0.1", int(sys.argv[2])))
+listener.listen(128)
+print("ready", flush=True)
+uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False)).run([listener])
+""",
+}
 
 WRK = """
 local file = io.open("{body}", "rb")
@@ -167,8 +197,10 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--wire", default="json,binary")
     parser.add_argument("--serve", default="", help="options for dtnn-run serve")
-    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of dtnn-run, and processes of the peer")
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="that compute in dtnn-run, beside those of connections")
+    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="of each peer")
     parser.add_argument("--bin", default=os.path.join(ROOT, "build", "release", "bin"))
+    parser.add_argument("--peers", default="http.server,FastAPI")
     parser.add_argument("--python", default=sys.executable)
     options = parser.parse_args()
     dtnnc, dtnn_run = os.path.join(options.bin, "dtnnc"), os.path.join(options.bin, "dtnn-run")
@@ -191,21 +223,23 @@ def main():
             ours = subprocess.Popen([dtnn_run, "serve", path("run"), "--port", "0", *options.serve.split()], stderr=log)
         peers = []
         try:
-            port = 18080 + os.getpid() % 1000
-            for _ in range(options.threads):
-                peers.append(subprocess.Popen([options.python, "-c", PEER, path("net.onnx"), str(port)], stdout=subprocess.PIPE, text=True))
-            for peer in peers:
-                if "ready" not in peer.stdout.readline():
-                    sys.exit("the peer does not start: does --python have onnxruntime and numpy?")
+            ports = {peer: 18080 + os.getpid() % 1000 + 1000 * i for i, peer in enumerate(options.peers.split(","))}
+            for peer, port in ports.items():
+                for _ in range(options.processes):
+                    peers.append(subprocess.Popen([options.python, "-c", PEERS[peer], path("net.onnx"), str(port)], stdout=subprocess.PIPE, text=True))
+            for process in peers:
+                if "ready" not in process.stdout.readline():
+                    sys.exit("a peer does not start: does --python have what it needs?")
             while not (found := re.search(r"http://\S+:\d+", open(path("serve.log"), encoding="utf-8").read())):
                 if ours.poll() is not None:
                     sys.exit(open(path("serve.log"), encoding="utf-8").read())
                 time.sleep(0.05)
-            addresses = {"dtnn-run serve": found[0] + "/v2/models/served/infer", "ONNX Runtime": f"http://127.0.0.1:{port}/v2/models/served/infer"}
+            addresses = {"dtnn-run serve": found[0] + "/v2/models/served/infer"}
+            addresses |= {f"ORT, {peer}": f"http://127.0.0.1:{port}/v2/models/served/infer" for peer, port in ports.items()}
             for wire in options.wire.split(","):
                 headers, body = request_of(shape, wire == "binary")
                 answers = [ask(address, headers, body) for address in addresses.values()]
-                difference = max(abs(a - b) for a, b in zip(*answers))
+                difference = max(abs(a - b) for other in answers[1:] for a, b in zip(answers[0], other))
                 print(f"{wire}: {len(body)} bytes a request, {options.connections} connections; answers differ by {difference:.1e}")
                 assert difference < 1e-4
                 rates = {name: [] for name in addresses}
@@ -214,10 +248,11 @@ def main():
                         rates[name].append(load(address, headers, body, options, folder))
                 for name, rounds in rates.items():
                     rate, middle, most = (statistics.median(column) for column in zip(*rounds))
-                    print(f"  {name:15} {rate:9.0f} requests/s, p50 {middle:7.2f} ms, p99 {most:7.2f} ms   "
+                    print(f"  {name:16} {rate:9.0f} requests/s, p50 {middle:7.2f} ms, p99 {most:7.2f} ms   "
                           f"({', '.join(f'{one[0]:.0f}' for one in rounds)})")
-                mine, theirs = rates.values()
-                print(f"  ratio {statistics.median(a[0] / b[0] for a, b in zip(mine, theirs)):.2f}")
+                mine = rates.pop("dtnn-run serve")
+                for name, theirs in rates.items():
+                    print(f"  ratio to {name}: {statistics.median(a[0] / b[0] for a, b in zip(mine, theirs)):.2f}")
         finally:
             for process in [ours, *peers]:
                 process.terminate()
