@@ -21,22 +21,28 @@ constexpr const char* kTogether =
 
 }  // namespace
 
-Plugin open_plugin(const std::string& name) {
+Plugin find_plugin(const std::string& name) {
     std::error_code ignored;
     const std::filesystem::path own = own_folder();
     Plugin plugin;
     plugin.name = name;
     for (const char* folder : {".", "dtnn", "../" DTNN_PLUGIN_FOLDER}) {
         const std::filesystem::path path = (own / folder / name).lexically_normal();
-        if (!std::filesystem::exists(path, ignored)) {
-            plugin.looked += (plugin.looked.empty() ? "" : ", ") + path.parent_path().string();
-            continue;
+        if (std::filesystem::exists(path, ignored)) {
+            plugin.path = path.string();
+            break;
         }
-        plugin.handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (plugin.handle == nullptr)
-            plugin.refused = fmt::format("cannot load {}: {}", path.string(), dlerror());
-        break;
+        plugin.looked += (plugin.looked.empty() ? "" : ", ") + path.parent_path().string();
     }
+    return plugin;
+}
+
+Plugin open_plugin(const std::string& name) {
+    Plugin plugin = find_plugin(name);
+    if (plugin.path.empty()) return plugin;
+    plugin.handle = dlopen(plugin.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (plugin.handle == nullptr)
+        plugin.refused = fmt::format("cannot load {}: {}", plugin.path, dlerror());
     return plugin;
 }
 

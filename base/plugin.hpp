@@ -7,15 +7,17 @@
 namespace dtnn {
 
 struct Plugin {
-    std::string name;  ///< "libdtnn_mpi.so"
+    std::string name;  ///< "libdtnn_mpich.so"
+    std::string path;  ///< where it is; empty: in none of `looked`
     void* handle = nullptr;
-    std::string looked;   ///< the folders that do not have it, if it was not found
+    std::string looked;   ///< the folders that do not have it
     std::string refused;  ///< why it was found and did not load
 };
 
 /// Looks beside the code that asks (base/own_folder.hpp), and in the folder that an installation
-/// has for these libraries, for it is in bin/ or in lib/. What is opened stays to the end of the
-/// program: the libraries behind it leave handlers behind.
+/// has for these libraries, for it is in bin/ or in lib/. Opens nothing.
+Plugin find_plugin(const std::string& name);
+/// What is opened stays to the end of the program: the libraries behind it leave handlers behind.
 Plugin open_plugin(const std::string& name);
 
 /// Null where there is none: program and library are of different builds.

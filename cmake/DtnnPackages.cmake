@@ -52,7 +52,9 @@ dtnn_part(library dtnn libdtnn1 "training and inference of dtnn in a program's o
     "The library that include/dtnn.h declares.")
 dtnn_part(development dtnn libdtnn-dev "header of dtnn's library, for CMake and pkg-config"
     "What programs in C and C++ are compiled and linked with.")
-dtnn_part(mpi dtnn_mpi dtnn-mpi "ranks of dtnn that meet by MPI"
+dtnn_part(mpich dtnn_mpich dtnn-mpich "ranks of dtnn that meet by MPICH"
+    "dtnn-run opens it for a plan of several ranks; it serves every MPI of MPICH's ABI.")
+dtnn_part(openmpi dtnn_openmpi dtnn-openmpi "ranks of dtnn that meet by Open MPI"
     "dtnn-run opens it for a plan of several ranks.")
 dtnn_part(codegen dtnn_codegen dtnn-codegen "machine code for elementwise expressions of dtnn"
     "dtnn-run opens it to have LLVM make loops of a plan's expressions.")

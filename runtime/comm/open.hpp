@@ -7,8 +7,8 @@
 
 namespace dtnn::runtime {
 
-/// `self` where one rank was started; else opens libdtnn_mpi.so, which lies beside the program or
-/// in the lib folder beside the program's, and joins the other ranks. Call it early: a rank that
+/// `self` where one rank was started; else opens our library for the MPI by which the ranks meet
+/// (mpi_choice.hpp), and joins the other ranks. Call it early: a rank that
 /// fails before it has joined is noticed later. A rank that waits longer than `seconds` (0: no
 /// limit) for the others to join ends the job; later waits have the same limit until
 /// set_time_limit. RunError where MPI is missing, where

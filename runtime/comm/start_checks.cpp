@@ -13,7 +13,7 @@
 #include "base/quantity_text.hpp"
 #include "base/text.hpp"
 #include "plan/rules/memory_need.hpp"
-#include "runtime/comm/mpi_flavour.hpp"
+#include "runtime/comm/mpi_choice.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -262,7 +262,7 @@ void Checks::tasks() {
                           fmt::format("Slurm has allocated {} tasks, and this process is the only "
                                       "rank",
                                       *asked),
-                          fmt::format("start the ranks with srun --mpi={}", mpi_flavour().srun)});
+                          fmt::format("start the ranks with srun --mpi={}", needs_.srun)});
         return;
     }
     if (asked && size() > *asked) {
@@ -294,6 +294,7 @@ Needs needs_of(const plan::Plan& plan, std::vector<int> running) {
     needs.machine = plan.machine.name;
     needs.machine_cores = plan.machine.cores;
     needs.running = std::move(running);
+    needs.srun = likely_mpi().srun;
     return needs;
 }
 

@@ -28,6 +28,7 @@ struct Needs {
     std::string machine;         ///< the machine that the plan names, if any
     int machine_cores = 0;       ///< cores of a node of that machine
     std::vector<int> running;    ///< threads that each rank runs with, by rank
+    const char* srun = "";       ///< how srun would wire ranks up: the word of --mpi=
 };
 
 Needs needs_of(const plan::Plan& plan, std::vector<int> running);

@@ -10,8 +10,6 @@
 #include <optional>
 #include <utility>
 
-#include "runtime/comm/mpi_flavour.hpp"
-
 namespace dtnn::runtime {
 namespace {
 
@@ -27,29 +25,41 @@ std::optional<int> number(const char* variable) {
 
 constexpr const char* kStepTasks = "SLURM_STEP_NUM_TASKS";
 
-/// How ranks of a launcher find each other.
-enum class Meeting { pmi, open_mpi, pmix, none };
+constexpr const char* kPmixRank = "PMIX_RANK";
 
-/// The variables that a launcher leaves in the environment: this process's rank, and how many there
-/// are.
+/// The variables that a launcher leaves in the environment: this process's rank, how many there
+/// are, and one that tells it from others with the same two.
 struct Launcher {
     const char* rank;
     const char* ranks;
     const char* name;
-    Meeting how;
+    std::vector<Mpi> meets;  ///< whose ranks can meet by it, the likeliest first
+    const char* sign = nullptr;
 };
 
-/// The first whose rank is there counts: Open MPI's mpiexec sets PMIX_RANK, too. PMIx itself says
-/// in the environment nothing of how many ranks there are; Slurm does. The last ones are known so
-/// that their ranks do not each train alone.
-constexpr Launcher kLaunchers[] = {
-    {"PMI_RANK", "PMI_SIZE", "PMI", Meeting::pmi},
-    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "Open MPI's mpiexec", Meeting::open_mpi},
-    {"PMIX_RANK", kStepTasks, "srun by PMIx", Meeting::pmix},
-    {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MVAPICH's mpirun_rsh", Meeting::none},
-    {"JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "jsrun", Meeting::none},
-    {"PALS_RANKID", "PALS_SIZE", "PALS", Meeting::none},
-};
+/// The first whose variables are there counts: Open MPI's mpiexec sets PMIX_RANK, too, and a step
+/// of srun's leaves its own to an mpiexec that is called in it. Hydra's PMI serves MPICH alone;
+/// that of Slurm and others also an Open MPI that is built for it. PMIx is Open MPI's way, and that
+/// of an MPICH which is built for it (Debian's is not); in the environment it says nothing of how
+/// many ranks there are, but Slurm does. The last ones are known so that their ranks do not each
+/// train alone.
+const std::vector<Launcher>& launchers() {
+    static const std::vector<Launcher> known = {
+        {"PMI_RANK", "PMI_SIZE", "MPICH's mpiexec", {Mpi::mpich}, "HYDI_CONTROL_FD"},
+        {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "Open MPI's mpiexec", {Mpi::openmpi}},
+        {"PMI_RANK", "PMI_SIZE", "a launcher by PMI", {Mpi::mpich, Mpi::openmpi}},
+        {kPmixRank, kStepTasks, "srun by PMIx", {Mpi::openmpi, Mpi::mpich}},
+        {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MVAPICH's mpirun_rsh", {}},
+        {"JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "jsrun", {}},
+        {"PALS_RANKID", "PALS_SIZE", "PALS", {}},
+    };
+    return known;
+}
+
+bool has_started_this(const Launcher& launcher) {
+    return std::getenv(launcher.rank) != nullptr &&
+           (launcher.sign == nullptr || std::getenv(launcher.sign) != nullptr);
+}
 
 /// Whether the PMIx server is Slurm's, so that Slurm's variables speak of the same ranks.
 bool of_srun() {
@@ -73,13 +83,12 @@ StartedRanks started_ranks() {
         found.ranks = 1;
         found.launcher.clear();
         found.problem = std::move(problem);
-        found.remedy = how_to_start_ranks();
         return found;
     };
-    for (const Launcher& launcher : kLaunchers) {
-        if (std::getenv(launcher.rank) == nullptr) continue;
+    for (const Launcher& launcher : launchers()) {
+        if (!has_started_this(launcher)) continue;
         const auto rank = number(launcher.rank), ranks = number(launcher.ranks);
-        if (launcher.how == Meeting::pmix && !of_srun())
+        if (launcher.rank == kPmixRank && !of_srun())
             return refuse(
                 fmt::format("{}={} says that a launcher has started this process as one "
                             "of several ranks, but not of how many",
@@ -90,15 +99,13 @@ StartedRanks started_ranks() {
                             "are no rank of a number of ranks",
                             text_of(launcher.rank), text_of(launcher.ranks)));
         if (*ranks == 1) return found;
-        if (launcher.how == Meeting::none ||
-            (launcher.how == Meeting::open_mpi && !mpi_flavour().meets_by_open_mpi))
-            return refuse(
-                fmt::format("this process was started by {}, whose ranks cannot meet "
-                            "here: this program is built for {}",
-                            launcher.name, mpi_flavour().name));
+        if (launcher.meets.empty())
+            return refuse(fmt::format(
+                "this process was started by {}, by which ranks cannot meet here", launcher.name));
         found.rank = *rank;
         found.ranks = *ranks;
         found.launcher = launcher.name;
+        found.meets = launcher.meets;
         found.srun = std::getenv(kStepTasks) != nullptr;
         return found;
     }

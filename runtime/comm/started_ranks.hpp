@@ -3,20 +3,23 @@
 /// Nothing is loaded, so that errors before the ranks have met carry the rank.
 
 #include <string>
+#include <vector>
+
+#include "runtime/comm/mpi_flavour.hpp"
 
 namespace dtnn::runtime {
 
 struct StartedRanks {
     int rank = 0;
     int ranks = 1;
-    /// "PMI" (MPICH's mpiexec, srun --mpi=pmi2), "srun by PMIx", "Open MPI's mpiexec"; empty:
-    /// started by itself.
+    /// "MPICH's mpiexec", "a launcher by PMI" (srun --mpi=pmi2), "Open MPI's mpiexec", "srun by
+    /// PMIx"; empty: started by itself.
     std::string launcher;
-    bool srun = false;  ///< a task of a step of Slurm's
+    std::vector<Mpi> meets;  ///< whose ranks can meet by what it offers, the likeliest first
+    bool srun = false;       ///< a task of a step of Slurm's
     /// Why ranks were started that cannot meet, or by a launcher that does not say how many they
-    /// are, in lower case, and what to do; empty: none.
+    /// are, in lower case; empty: none.
     std::string problem;
-    std::string remedy;
 };
 
 StartedRanks started_ranks();

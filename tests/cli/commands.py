@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -28,6 +29,27 @@ dataset: {kind: dataset, name: few, type: digits, train_samples: 300, test_sampl
 training: {kind: training, name: short, optimizer: adam, batch_size: 64, epochs: 2, validation_split: 0.1,
            metrics: [categorical_accuracy]}
 """
+
+
+def is_there(library):
+    """Whether a library that the programs open is beside them."""
+    return any(os.path.exists(os.path.join(BIN, folder, library)) for folder in (".", "../lib"))
+
+
+# MPICH's where it is: it hands signals on to ranks. Open MPI's is told by the environment to start what MPICH's starts: more
+# ranks than cores, which keep all cores, by root, too.
+MPIEXEC = shutil.which("mpiexec.mpich") or shutil.which("mpiexec.hydra") or "mpiexec"
+os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+                  OMPI_MCA_hwloc_base_binding_policy="none")
+
+
+def why_no_ranks(mpiexec=MPIEXEC):
+    """Why this program cannot start ranks here; empty: it can."""
+    if not shutil.which(mpiexec):
+        return f"{mpiexec} is not there"
+    said = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, timeout=60, check=False).stdout
+    library = f"libdtnn_{'openmpi' if '(OpenRTE)' in said or '(Open MPI)' in said else 'mpich'}.so"
+    return "" if is_there(library) else f"{library} is not there"
 
 
 SLOWER = float(os.environ.get("DTNN_SLOWER", "1"))

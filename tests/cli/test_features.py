@@ -15,7 +15,9 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from arrays import Array, npy_bytes, read_npz, write_npz
-from commands import DTNN_RUN, CommandTest, limit
+from commands import DTNN_RUN, CommandTest, limit, why_no_ranks
+
+MISSING = why_no_ranks()
 
 MODEL = """kind: model
 name: mixed
@@ -99,7 +101,7 @@ class Features(CommandTest):
             self.expect(self.dtnnc(*args), 0)
         self.assertIn("word", self.read("g.svg"))
 
-    @unittest.skipUnless(shutil.which("mpiexec"), "MPICH is not installed")
+    @unittest.skipIf(MISSING, MISSING)
     def test_ranks(self):
         plan = self.compile(spec="job.yaml")
         self.train(plan, "--output", "one")

@@ -11,7 +11,9 @@ import time
 import unittest
 import zlib
 
-from commands import DTNNC, DTNN_RUN, SANITIZED, CommandTest, limit, run
+from commands import DTNNC, DTNN_RUN, SANITIZED, CommandTest, limit, run, why_no_ranks
+
+MISSING = why_no_ranks()
 
 
 def measured(*command, cwd, timeout=120):
@@ -318,7 +320,7 @@ class Streams(CommandTest):
         process = run("sh", "-c", f"cd gone && rmdir ../gone && {DTNNC} slurm {plan}", cwd=self.folder)
         self.expect(process, 1, "current folder", "help:")
 
-    @unittest.skipUnless(shutil.which("mpiexec"), "MPICH is not installed")
+    @unittest.skipIf(MISSING, MISSING)
     def test_answers_of_ranks_are_alone_on_standard_output(self):
         self.write("ranks.yaml", self.read("tiny.yaml") + "parallel: {data: auto}\n")
         plan = self.compile(spec="ranks.yaml")
@@ -330,7 +332,7 @@ class Streams(CommandTest):
         self.assertGreater(len(process.stderr), 100, "nothing was printed beside the answer")
 
 
-    @unittest.skipUnless(shutil.which("mpiexec"), "MPICH is not installed")
+    @unittest.skipIf(MISSING, MISSING)
     def test_ranks_outlive_streams_that_cannot_be_written(self):
         plan = self.compile("--set", "parallel.data=auto")
         for place, code in (("2>&-", 0), ("2>/dev/full", 0), (">&- 2>&-", 0), (">/dev/full", 1), ("| true", 0)):
@@ -371,7 +373,7 @@ class ShortOf(CommandTest):
     def test_few_processes(self):
         plan = self.compile("--set", "parallel.data=auto")
         self.expect(self.limited("-u 1", f"{DTNN_RUN} {plan} -o one"), 1, "no more threads can be started", "ulimit -u")
-        if shutil.which("mpiexec"):
+        if not MISSING:
             self.expect(self.limited("-u 1", f"{DTNN_RUN} {plan} --ranks 2 -o two"), 1, "cannot start", "ulimit -u")
 
     @unittest.skipIf(SANITIZED, "a sanitizer needs more files than the test leaves")

@@ -3,14 +3,13 @@
 
 import json
 import os
-import shutil
 import sys
 import time
 import unittest
 import xml.dom.minidom
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from commands import BIN, DTNN_RUN, DTNNC, TINY, CommandTest, run
+from commands import DTNN_RUN, TINY, CommandTest, run, why_no_ranks
 
 MACHINE = """kind: machine
 name: made_up
@@ -252,7 +251,7 @@ class RanksOfPlans(Foresight):
         dry = json.loads(self.expect(self.dtnn_run(plan, "--dry-run", "--ranks", "64", "--format", "json"), 0).stdout)
         self.assertEqual(dry["memory_bytes"], rows[0]["memory_bytes"])
         ranks = [[]]
-        if shutil.which("mpiexec") and any(os.path.exists(os.path.join(BIN, folder, "libdtnn_mpi.so")) for folder in (".", "../lib")):
+        if not why_no_ranks():
             ranks.append(["--ranks", "2"])
         for words in ranks:
             with self.subTest(words=words):

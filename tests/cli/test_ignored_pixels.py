@@ -6,18 +6,16 @@ import json
 import math
 import os
 import random
-import shutil
 import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tutorial", "data"))
 from arrays import Array, read_npz, write_npz
-from commands import BIN, DTNN_RUN, CommandTest, run
+from commands import DTNN_RUN, MPIEXEC, CommandTest, run, why_no_ranks
 from png import write_png
 
-LIBRARY = any(os.path.exists(os.path.join(BIN, folder, "libdtnn_mpi.so")) for folder in (".", "../lib"))
-MPI_MISSING = "" if shutil.which("mpiexec") and LIBRARY else "mpiexec or libdtnn_mpi.so is not there"
+MPI_MISSING = why_no_ranks()
 
 SIDE, CLASSES, SAMPLES, TEST = 5, 3, 8, 4
 IGNORED = 255
@@ -144,7 +142,7 @@ class IgnoredPixels(CommandTest):
             self.write("some.yaml", JOB % ("parallel: {data: auto}", "", batch, ""))
             plan = self.compile(spec="some.yaml")
             for ranks in (0, 2) if batch < TEST and not MPI_MISSING else (0,):
-                launcher = ["mpiexec", "-n", str(ranks)] if ranks else []
+                launcher = [MPIEXEC, "-n", str(ranks)] if ranks else []
                 done = self.expect(run(*launcher, DTNN_RUN, "evaluate", plan, "--weights", "run/weights.safetensors",
                                        "--format", "json", cwd=self.folder), 0)
                 test = json.loads(done.stdout)["test"]

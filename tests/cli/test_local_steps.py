@@ -79,8 +79,8 @@ def main():
     if MPIEXEC is None:
         print("skipped: there is no mpiexec of MPICH")
         return SKIPPED
-    if not os.path.exists(os.path.join(BIN, "libdtnn_mpi.so")):
-        print("skipped: libdtnn_mpi.so was not built")
+    if not os.path.exists(os.path.join(BIN, "libdtnn_mpich.so")):
+        print("skipped: libdtnn_mpich.so was not built")
         return SKIPPED
     with tempfile.TemporaryDirectory() as folder:
         plan, long_plan = compiled(folder, "short", 2), compiled(folder, "long", 60)

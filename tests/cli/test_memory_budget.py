@@ -5,15 +5,13 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from commands import BIN, CommandTest
+from commands import CommandTest, why_no_ranks
 
-LIBRARY = any(os.path.exists(os.path.join(BIN, folder, "libdtnn_mpi.so")) for folder in (".", "../lib"))
-MISSING = "" if shutil.which("mpiexec") and LIBRARY else "mpiexec or libdtnn_mpi.so is not there"
+MISSING = why_no_ranks()
 
 PLAIN = """
     - conv2d: {filters: 8, kernel: 3, padding: same}

@@ -12,11 +12,10 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "ranks", "mpi"))
-from commands import BIN, DTNNC, DTNN_RUN, CommandTest, limit, run
+from commands import DTNNC, DTNN_RUN, MPIEXEC, CommandTest, limit, run, why_no_ranks
 from job_processes import launcher_of, ranks_of, wait_until
 
-LIBRARY = any(os.path.exists(os.path.join(BIN, folder, "libdtnn_mpi.so")) for folder in (".", "../lib"))
-MISSING = "" if shutil.which("mpiexec") and LIBRARY else "mpiexec or libdtnn_mpi.so is not there"
+MISSING = why_no_ranks()
 
 JOB = """kind: job
 name: ranks
@@ -51,7 +50,7 @@ class Ranks(CommandTest):
         return self.path(plan)
 
     def train(self, ranks, output, *words, expected=0):
-        done = run("mpiexec", "-n", str(ranks), DTNN_RUN, *words, *(["--output", self.path(output)] if output else []),
+        done = run(MPIEXEC, "-n", str(ranks), DTNN_RUN, *words, *(["--output", self.path(output)] if output else []),
                    "--progress", "plain", cwd=self.folder)
         self.assertEqual(done.returncode, expected, done.stderr)
         return done
@@ -171,7 +170,7 @@ class Ranks(CommandTest):
 
     def start(self, ranks, output, plan, sent=signal.SIGTERM):
         # mpiexec by itself may lose the ranks' code after a signal; --ranks would see its own SIGKILL before the ranks do.
-        launcher = ["mpiexec", "-n", str(ranks), DTNN_RUN] if sent == signal.SIGKILL else [DTNN_RUN, "--ranks", str(ranks)]
+        launcher = [MPIEXEC, "-n", str(ranks), DTNN_RUN] if sent == signal.SIGKILL else [DTNN_RUN, "--ranks", str(ranks)]
         return subprocess.Popen([*launcher, plan, "--output", self.path(output), "--progress", "none"],
                                 cwd=self.folder, stderr=subprocess.PIPE, text=True, start_new_session=True)
 
@@ -235,12 +234,12 @@ class Ranks(CommandTest):
 
     def test_the_work_of_one_process_is_refused_to_many(self):
         weights = self.write("w.safetensors", "")
-        done = run("mpiexec", "-n", "2", DTNN_RUN, "weights", "list", weights, cwd=self.folder)
+        done = run(MPIEXEC, "-n", "2", DTNN_RUN, "weights", "list", weights, cwd=self.folder)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertEqual(done.stderr.count("`weights` is the work of one process, and 2 were started"), 1, done.stderr)
 
     def test_a_plan_on_standard_input_is_for_one_process(self):
-        done = run("mpiexec", "-n", "2", DTNN_RUN, "-", "--output", "r", cwd=self.folder, input="{}")
+        done = run(MPIEXEC, "-n", "2", DTNN_RUN, "-", "--output", "r", cwd=self.folder, input="{}")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertEqual(done.stderr.count("a plan on standard input is for one process, and 2 were started"), 1, done.stderr)
         self.assertFalse(os.path.exists(self.path("r")))
@@ -252,7 +251,7 @@ class Ranks(CommandTest):
         job.send_signal(signal.SIGTERM)
         self.assertEqual(job.wait(timeout=limit(60)), 75)
         job.stderr.close()
-        done = run("mpiexec", "-n", "1", DTNN_RUN, "--resume", self.path("r"), cwd=self.folder)
+        done = run(MPIEXEC, "-n", "1", DTNN_RUN, "--resume", self.path("r"), cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("of 2 ranks of 4, global batches of 8 samples; this run has 1 rank of 4, global batches of 4", done.stderr)
         epochs = self.events("r", "epoch")
@@ -314,7 +313,7 @@ class Ranks(CommandTest):
             done = run(DTNN_RUN, "--ranks", "2", "--max-restarts", "3", plan, "--output", self.path("r"), cwd=self.folder)
             self.assertEqual(done.returncode, expected, done.stderr)
             self.assertNotIn("restart", done.stderr)
-        done = run("mpiexec", "-n", "2", DTNN_RUN, "--max-restarts", "1", plan, cwd=self.folder)
+        done = run(MPIEXEC, "-n", "2", DTNN_RUN, "--max-restarts", "1", plan, cwd=self.folder)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("start the ranks with --ranks", done.stderr)
 

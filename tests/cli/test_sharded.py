@@ -5,10 +5,9 @@ import os
 import shutil
 import unittest
 
-from commands import BIN, DTNN_RUN, DTNNC, CommandTest, run
+from commands import DTNNC, DTNN_RUN, MPIEXEC, CommandTest, run, why_no_ranks
 
-LIBRARY = any(os.path.exists(os.path.join(BIN, folder, "libdtnn_mpi.so")) for folder in (".", "../lib"))
-MISSING = "" if shutil.which("mpiexec") and LIBRARY else "mpiexec or libdtnn_mpi.so is not there"
+MISSING = why_no_ranks()
 
 # The first dense layer's 600 KB go round the ring, the others by MPI's own calls.
 JOB = """kind: job
@@ -93,7 +92,7 @@ class Sharded(SharedOptimizer):
 @unittest.skipIf(MISSING, MISSING)
 class SharedRuns(SharedOptimizer):
     def train(self, ranks, output, *words, expected=0):
-        done = run("mpiexec", "-n", str(ranks), DTNN_RUN, *words, *(["--output", self.path(output)] if output else []),
+        done = run(MPIEXEC, "-n", str(ranks), DTNN_RUN, *words, *(["--output", self.path(output)] if output else []),
                    "--progress", "plain", cwd=self.folder)
         self.assertEqual(done.returncode, expected, done.stderr)
         return done

@@ -5,9 +5,9 @@ import os
 import shutil
 import unittest
 
-from commands import BIN, DTNN_RUN, CommandTest, run
+from commands import DTNN_RUN, MPIEXEC, CommandTest, run, why_no_ranks
 
-MPI = shutil.which("mpiexec") and any(os.path.exists(os.path.join(BIN, f, "libdtnn_mpi.so")) for f in (".", "../lib"))
+MISSING = why_no_ranks()
 CORES = sorted(os.sched_getaffinity(0))
 
 
@@ -83,16 +83,16 @@ class Start(CommandTest):
         self.assertRegex(done.stderr, r"this process has [\d.]+ [KMGT]iB of memory to allocate, and (the machine has|its control group grants)")
         self.assertIn("smaller training.batch_size", done.stderr)
 
-    @unittest.skipUnless(MPI and shutil.which("taskset"), "mpiexec, libdtnn_mpi.so or taskset is not there")
+    @unittest.skipIf(MISSING or not shutil.which("taskset"), MISSING or "taskset is not there")
     def test_ranks_on_one_core_are_told_once(self):
         plan = self.compile("--threads", "1", "--set", "training.epochs=1", "--set", "parallel.data=auto")
-        found = self.warnings("mpiexec", "-n", "2", "taskset", "-c", str(CORES[0]), DTNN_RUN, plan)
+        found = self.warnings(MPIEXEC, "-n", "2", "taskset", "-c", str(CORES[0]), DTNN_RUN, plan)
         self.assertEqual(len(found), 1, found)
         self.assertRegex(found[0], r"^ranks 0, 1 \([^)]+\) may run on 1 core together, and have 2 threads together; ")
         if os.cpu_count() > 1:
             self.assertIn("mpiexec -bind-to core:1", found[0])
         if len(CORES) > 1:
-            self.assertEqual(self.warnings("mpiexec", "-n", "2", DTNN_RUN, plan), [])
+            self.assertEqual(self.warnings(MPIEXEC, "-n", "2", DTNN_RUN, plan), [])
 
 
 if __name__ == "__main__":

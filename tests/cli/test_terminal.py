@@ -9,7 +9,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from commands import BIN, DTNN_RUN, DTNNC, ROOT, CommandTest, run
+from commands import BIN, DTNN_RUN, DTNNC, ROOT, CommandTest, run, why_no_ranks
 from test_files import gray_png
 
 PROGRAMS = {"dtnnc": DTNNC, "dtnn-run": DTNN_RUN}
@@ -244,7 +244,7 @@ class Help(CommandTest):
             for command in dict.fromkeys(command for text in texts for command, _ in examples_of(text)):
                 if command.startswith(LONG):
                     continue
-                if "--ranks 2" in command and not shutil.which("mpiexec"):
+                if "--ranks 2" in command and why_no_ranks():
                     print(f"skipped: no mpiexec for `{command}`", file=sys.stderr)
                     continue
                 if "| man " in command and not shutil.which("man"):

@@ -7,7 +7,7 @@ import re
 import shutil
 import unittest
 
-from commands import DTNN_RUN, DTNNC, CommandTest, run
+from commands import DTNNC, DTNN_RUN, MPIEXEC, CommandTest, run
 from test_ranks import JOB, MISSING  # which knows where tests/ranks/mpi is
 import ranks as jobs
 
@@ -60,7 +60,7 @@ class Wire(CommandTest):
 
     def train(self, ranks, output, *words, expected=0):
         target = ["--output", self.path(output)] if output else []
-        done = run("mpiexec", "-n", str(ranks), DTNN_RUN, *words, *target, "--progress", "plain", cwd=self.folder)
+        done = run(MPIEXEC, "-n", str(ranks), DTNN_RUN, *words, *target, "--progress", "plain", cwd=self.folder)
         self.assertEqual(done.returncode, expected, done.stderr)
         return done
 

@@ -28,8 +28,8 @@ SIDE = 28
 def why_not():
     if not (shutil.which("mpiexec.mpich") or shutil.which("mpiexec.hydra")):
         return "there is no mpiexec of MPICH"
-    if not os.path.exists(os.path.join(BIN, "libdtnn_mpi.so")):
-        return "libdtnn_mpi.so was not built: MPICH was not found"
+    if not os.path.exists(os.path.join(BIN, "libdtnn_mpich.so")):
+        return "libdtnn_mpich.so was not built: MPICH was not found"
     return ""
 
 

@@ -33,7 +33,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from commands import BIN, DTNN_RUN, ROOT, limit
+from commands import BIN, DTNN_RUN, ROOT, is_there, limit, why_no_ranks
 
 BLOCK = re.compile(r"^(?P<indent> *)```(?P<info>[^`\n]*)\n(?P<text>.*?)^(?P=indent)```$"
                    r"|^<!-- (?P<comment>run|check): (?P<code>.*?)\s-->$", re.M | re.S)
@@ -149,12 +149,12 @@ class Page:
                 sets = re.search("^DTNN_INSTRUCTION_SETS:.*=(.*)$", cache.read(), re.M)
             return not sets or name in sets[1].split(";") or sets[1] == "all"
         if name == "mpiexec":
-            return bool(shutil.which(name)) and Page.has("libdtnn_mpi.so")
+            return not why_no_ranks("mpiexec")
         if name == "boost":
             with open(DTNN_RUN, "rb") as program:
                 return b"built without Boost.Beast" not in program.read()
         if name.endswith(".so"):
-            return any(os.path.exists(os.path.join(BIN, folder, name)) for folder in (".", "../lib"))
+            return is_there(name)
         return bool(shutil.which(name))
 
     def fail(self, step, what):

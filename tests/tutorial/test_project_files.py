@@ -21,6 +21,7 @@ PACKAGES = {"g++": "GCC's run time", "cmake": "CMake", "ninja-build": "Ninja", "
             "libfmt-dev": "fmt", "libblis-serial-dev": "BLIS", "libxxhash-dev": "xxHash", "libhwloc-dev": "hwloc",
             "libjemalloc-dev": "jemalloc", "zlib1g-dev": "zlib", "libjpeg62-turbo-dev": "libjpeg-turbo",
             "libpng-dev": "libpng", "libarchive-dev": "libarchive", "mpich": "MPICH", "libmpich-dev": "MPICH",
+            "openmpi-bin": "Open MPI", "libopenmpi-dev": "Open MPI",
             "doctest-dev": "doctest", "libbenchmark-dev": "Google Benchmark", "clang": "clang",
             "libclang-rt-dev": "libFuzzer", "clang-format": "clang-format", "clang-tidy": "clang-tidy",
             "python3": "Python", "python3-jsonschema": "python3-jsonschema", "python3-yaml": "python3-yaml",
@@ -67,7 +68,7 @@ class ProjectFiles(unittest.TestCase):
             print("skipped: readelf is not installed", file=sys.stderr)
             return
         notice = text_of("NOTICE")
-        for name in ("dtnnc", "dtnn-run", "libdtnn_runtime.so", "libdtnn_codegen.so", "libdtnn_mpi.so", "libdtnn_cuda.so"):
+        for name in ("dtnnc", "dtnn-run", "libdtnn_runtime.so", "libdtnn_codegen.so", "libdtnn_mpich.so", "libdtnn_openmpi.so", "libdtnn_cuda.so"):
             path = os.path.join(BIN, name)
             if not os.path.exists(path) and name.endswith(".so"):
                 continue  # optional

@@ -66,6 +66,9 @@ dtnn::tools::ProgramFacts facts() {
                          "on: LLVM makes machine code of expressions; off: they are interpreted"},
                         {"DTNN_CACHE_DIR",
                          "folder of what is kept between runs; default under ~/.cache"},
+                        {"DTNN_MPI",
+                         "mpich or openmpi: the MPI of several ranks; default the launcher's, "
+                         "else the first that is there"},
                         {"NO_COLOR", "set to something, it takes colours from a terminal"}},
         .print = [](std::string_view text) { dtnn::runtime::print_out(text); },
         .complain = complain,

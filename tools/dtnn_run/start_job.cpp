@@ -23,10 +23,10 @@
 #include "base/utf8.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/base/signals.hpp"
-#include "runtime/comm/mpi_flavour.hpp"
 #include "runtime/comm/started_ranks.hpp"
 #include "tools/dtnn_run/job_notes.hpp"
 #include "tools/dtnn_run/launcher_state.hpp"
+#include "tools/dtnn_run/mpi_launcher.hpp"
 #include "tools/dtnn_run/relay.hpp"
 #include "tools/dtnn_run/restarts.hpp"
 
@@ -62,19 +62,6 @@ constexpr double kBeginLookSeconds = 0.05;
 /// A signal within this time of the one before is the same wish.
 constexpr double kSameSeconds = 0.25;
 
-std::string find_mpiexec() {
-    const char* path = std::getenv("PATH");
-    for (const char* name : mpi_flavour().launchers) {
-        std::istringstream folders(path == nullptr ? "" : path);
-        for (std::string folder; std::getline(folders, folder, ':');) {
-            std::string file = (folder.empty() ? "." : folder) + "/" + name;
-            if (access(file.c_str(), X_OK) == 0 && !fs::is_directory(file)) return file;
-        }
-    }
-    throw RunError(Exit::failed, "--ranks needs mpiexec, which is in no folder of PATH",
-                   mpi_flavour().install);
-}
-
 /// The step of the newest checkpoint in the run's folder.
 std::optional<std::int64_t> newest_step(const std::string& run) {
     std::optional<std::int64_t> newest;
@@ -98,8 +85,9 @@ class Job {
         const std::string program = fs::read_symlink("/proc/self/exe", error).string();
         if (error) throw RunError(Exit::failed, "the program cannot find itself in /proc", "");
         if (request.ranks > 1) {
-            command_ = {find_mpiexec(), "-n", std::to_string(request.ranks)};
-            const auto& options = mpi_flavour().launcher_options;
+            mpi_ = find_mpi_launcher();
+            command_ = {mpi_.program, "-n", std::to_string(request.ranks)};
+            const auto& options = mpi_.mpi->launcher_options;
             command_.insert(command_.end(), options.begin(), options.end());
         }
         command_.push_back(program);
@@ -147,6 +135,7 @@ class Job {
     const JobRequest& request_;
     Restarts restarts_;
     NotesFile notes_;
+    MpiLauncher mpi_;  ///< of several ranks
     Words command_;
     sigset_t awaited_, before_;
     std::string run_ = request_.run;
@@ -215,7 +204,7 @@ void Job::ask_to_stop(Try& one, int signal) const {
         return;
     }
     // Asked for the first time, ranks are to write a checkpoint, which USR1 asks for, too.
-    const bool ask = first && request_.ranks > 1 && mpi_flavour().kills_at_term;
+    const bool ask = first && request_.ranks > 1 && mpi_.mpi->kills_at_term;
     // mpiexec dies of SIGHUP, and its ranks with it.
     const int handed_on = signal == SIGHUP ? SIGTERM : signal;
     kill(one.launcher, ask && signal != SIGQUIT ? SIGUSR1 : handed_on);

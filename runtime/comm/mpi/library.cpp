@@ -3,16 +3,23 @@
 #include <mpi.h>
 
 #include "runtime/comm/mpi/mpi_communicator.hpp"
+#include "runtime/comm/mpi_flavour.hpp"
 
-#ifdef DTNN_MPI_IS_OPEN_MPI
-#ifndef OPEN_MPI
-#error "mpi.h is not Open MPI's: see DTNN_MPI and OPEN_MPI_INCLUDE_DIR"
-#endif
+namespace {
+
+using dtnn::runtime::Mpi;
+
+#if defined OPEN_MPI
+constexpr Mpi kMpi = Mpi::openmpi;
+#elif defined MPICH_VERSION
+constexpr Mpi kMpi = Mpi::mpich;
 #else
-#ifndef MPICH_VERSION
-#error "mpi.h is not MPICH's: see DTNN_MPI and MPICH_INCLUDE_DIR"
+#error "mpi.h is neither MPICH's nor Open MPI's: see MPICH_INCLUDE_DIR and OPEN_MPI_INCLUDE_DIR"
 #endif
-#endif
+static_assert(kMpi == Mpi::DTNN_PLUGIN_MPI,
+              "mpi.h is another MPI's: see MPICH_INCLUDE_DIR and OPEN_MPI_INCLUDE_DIR");
+
+}  // namespace
 
 extern "C" {
 
@@ -21,7 +28,8 @@ int dtnn_mpi_version() {
 }
 
 dtnn::runtime::Communicator* dtnn_mpi_open(double seconds, void (*parted)()) {
-    return dtnn::runtime::mpi::join_ranks(seconds, parted).release();
+    return dtnn::runtime::mpi::join_ranks(seconds, parted, dtnn::runtime::flavour_of(kMpi))
+        .release();
 }
 
 void dtnn_mpi_abort(int code) {

@@ -19,7 +19,6 @@
 #include "runtime/comm/mpi/library_reduction.hpp"
 #include "runtime/comm/mpi/patience.hpp"
 #include "runtime/comm/mpi/ring.hpp"
-#include "runtime/comm/mpi_flavour.hpp"
 #include "runtime/comm/started_ranks.hpp"
 
 namespace dtnn::runtime::mpi {
@@ -85,7 +84,7 @@ class MpiExchange final : public Exchange {
 
 class MpiCommunicator final : public Communicator {
   public:
-    MpiCommunicator(double seconds, void (*parted)());
+    MpiCommunicator(double seconds, void (*parted)(), const MpiFlavour& flavour);
     ~MpiCommunicator() override;
     MpiCommunicator(const MpiCommunicator&) = delete;
     MpiCommunicator& operator=(const MpiCommunicator&) = delete;
@@ -126,7 +125,7 @@ class MpiCommunicator final : public Communicator {
                                     std::int64_t elements, DType dtype, Reduction reduction,
                                     const std::string& name);
     std::vector<std::int64_t> sizes_of_all(const Position& position, std::int64_t mine);
-    void join(double seconds);
+    void join(double seconds, const MpiFlavour& flavour);
     void meet();
     MPI_Comm comm_of(const std::string& name);
 
@@ -157,27 +156,27 @@ std::unique_ptr<Exchange> MpiCommunicator::bound(const char* name_of_kind, Trans
     return std::make_unique<MpiExchange>(*ledger_, name_of_kind, name, std::move(transfer));
 }
 
-MpiCommunicator::MpiCommunicator(double seconds, void (*parted)()) : parted_(parted) {
+MpiCommunicator::MpiCommunicator(double seconds, void (*parted)(), const MpiFlavour& flavour)
+    : parted_(parted) {
     {
         // MPI_Init waits for all ranks, and cannot be told for how long.
         const Watchdog watchdog(seconds, "for the other ranks to start");
-        join(seconds);
+        join(seconds, flavour);
     }
     meet();
 }
 
-void MpiCommunicator::join(double seconds) {
+void MpiCommunicator::join(double seconds, const MpiFlavour& flavour) {
     int provided = MPI_THREAD_SINGLE;
     let_others_abort_first();
     const KeepHandlers handlers;
     if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
         throw RunError(Exit::failed, "MPI does not start",
-                       fmt::format("see what {} says above", mpi_flavour().name));
+                       fmt::format("see what {} says above", flavour.name));
     if (provided < MPI_THREAD_FUNNELED)
-        throw RunError(Exit::failed,
-                       "this MPI serves only programs of one thread (MPI_THREAD_SINGLE)",
-                       fmt::format("install an {} that is built with threads, as Debian's is",
-                                   mpi_flavour().name));
+        throw RunError(
+            Exit::failed, "this MPI serves only programs of one thread (MPI_THREAD_SINGLE)",
+            fmt::format("install an {} that is built with threads, as Debian's is", flavour.name));
     MPI_Comm_dup(MPI_COMM_WORLD, &world_);
     MPI_Comm_dup(MPI_COMM_WORLD, &rings_);
     MPI_Comm_rank(world_, &rank_);
@@ -188,8 +187,8 @@ void MpiCommunicator::join(double seconds) {
         throw RunError(Exit::usage,
                        fmt::format("{} has started {} ranks, and {} finds {}: it cannot meet the "
                                    "others by this launcher",
-                                   started.launcher, started.ranks, mpi_flavour().name, ranks_),
-                       how_to_start_ranks());
+                                   started.launcher, started.ranks, flavour.name, ranks_),
+                       how_to_start_ranks(flavour));
     ledger_ =
         std::make_unique<CollectiveLedger>(seconds, [this](int rank) { return name_of(rank); });
 }
@@ -357,8 +356,9 @@ void MpiCommunicator::barrier(const std::string& name) {
 
 }  // namespace
 
-std::unique_ptr<Communicator> join_ranks(double seconds, void (*parted)()) {
-    return std::make_unique<MpiCommunicator>(seconds, parted);
+std::unique_ptr<Communicator> join_ranks(double seconds, void (*parted)(),
+                                         const MpiFlavour& flavour) {
+    return std::make_unique<MpiCommunicator>(seconds, parted, flavour);
 }
 
 }  // namespace dtnn::runtime::mpi

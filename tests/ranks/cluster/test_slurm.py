@@ -22,7 +22,7 @@ import ranks
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".."))
 BIN = os.environ.get("DTNN_BIN", os.path.join(ROOT, "build", "release", "bin"))
 EPOCHS = 200
-MPICH = ranks.flavour() == "MPICH"
+MPICH = ranks.FLAVOUR.word == "mpich"
 WIRED = () if MPICH else ("--mpi", "pmix")
 
 # Dropout, so that the state of random numbers counts, and momentum; steps of about a millisecond.
@@ -212,8 +212,8 @@ class Slurm(unittest.TestCase):
         said = self.output()
         if "can not load PMIx library" in said:
             self.skipTest("this Slurm's plugin finds no libpmix.so (Debian: libpmix-dev)")
-        if MPICH:
-            # Debian's does not know PMIx: each of its ranks would train alone.
+        if not os.path.exists(os.path.join(BIN, "libdtnn_openmpi.so")):
+            # Debian's MPICH does not know PMIx: each of its ranks would train alone.
             self.assertEqual((ended["JobState"], ended["ExitCode"]), ("FAILED", "2:0"), said)
             self.assertIn("srun by PMIx has started 2 ranks, and MPICH finds 1", said)
             self.assertIn("srun --mpi=pmi2", said)
@@ -256,12 +256,7 @@ class Slurm(unittest.TestCase):
 def why_not():
     if reason := slurm.reason_for_none():
         return reason
-    folders = (BIN, os.path.join(BIN, "..", "lib"))
-    if not any(os.path.exists(os.path.join(folder, "libdtnn_mpi.so")) for folder in folders):
-        return "libdtnn_mpi.so is not there: no MPI was found when this was built"
-    if ranks.mpiexec() is None:
-        return f"there is no mpiexec of {ranks.flavour()}"
-    return ""
+    return ranks.FLAVOUR.why_not()
 
 
 if __name__ == "__main__":

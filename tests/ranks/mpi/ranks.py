@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import time
+from typing import NamedTuple
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".."))
 BIN = os.environ.get("DTNN_BIN", os.path.join(ROOT, "build", "release", "bin"))
@@ -21,35 +22,41 @@ KINDS = ("all_reduce", "all_gather", "broadcast", "barrier", "reduce_scatter", "
 MOMENTS = ("before", "in", "after")
 
 
-def flavour():
-    """The MPI that the library was built for: "MPICH", "Open MPI"; empty: there is no library."""
-    path = os.path.join(BIN, "libdtnn_mpi.so")
-    if not os.path.exists(path):
-        return ""
-    with open(path, "rb") as file:
-        return "MPICH" if b"\0libmpich.so" in file.read() else "Open MPI"
+class Flavour(NamedTuple):
+    word: str  # as DTNN_MPI has it
+    name: str
+    library: str
+    mpiexecs: tuple
+    options: tuple  # that let it start as many ranks as asked for, by any user
+
+    def mpiexec(self):
+        return next(filter(None, map(shutil.which, self.mpiexecs)), None)
+
+    def launcher(self, ranks):
+        """The words that start so many ranks on this machine, however many cores it has."""
+        return [self.mpiexec(), "-n", str(ranks), *self.options]
+
+    def why_not(self):
+        """Why no ranks can be started by it here; empty: they can."""
+        if not os.path.exists(os.path.join(BIN, self.library)):
+            return f"{self.library} was not built: {self.name} was not found (Debian: libmpich-dev, libopenmpi-dev)"
+        return "" if self.mpiexec() else f"there is no mpiexec of {self.name} (Debian: mpich, openmpi-bin)"
 
 
-def mpiexec():
-    if flavour() == "Open MPI":
-        return shutil.which("mpiexec.openmpi") or shutil.which("mpirun.openmpi")
-    return shutil.which("mpiexec.mpich") or shutil.which("mpiexec.hydra")
-
-
-def launcher(ranks):
-    """The words that start so many ranks on this machine, however many cores it has."""
-    more = ["--oversubscribe", "--bind-to", "none", "--allow-run-as-root"] if flavour() == "Open MPI" else []
-    return [mpiexec(), "-n", str(ranks), *more]
+FLAVOURS = (Flavour("mpich", "MPICH", "libdtnn_mpich.so", ("mpiexec.mpich", "mpiexec.hydra"), ()),
+            Flavour("openmpi", "Open MPI", "libdtnn_openmpi.so", ("mpiexec.openmpi", "mpirun.openmpi"),
+                    ("--oversubscribe", "--bind-to", "none", "--allow-run-as-root")))
+# The one that DTNN_MPI asks for, else the first that serves: the program's own choice.
+FLAVOUR = next((one for one in FLAVOURS if one.word == os.environ.get("DTNN_MPI")), None) or next(
+    (one for one in FLAVOURS if not one.why_not()), FLAVOURS[0])
+launcher = FLAVOUR.launcher
 
 
 def why_not():
     """Why no ranks can be started here; empty: they can."""
-    for name in ("rank_program", "libdtnn_mpi.so"):
-        if not os.path.exists(os.path.join(BIN, name)):
-            return f"{name} was not built: no MPI was found (Debian: apt-get install libmpich-dev)"
-    if mpiexec() is None:
-        return f"there is no mpiexec of {flavour()} (Debian: apt-get install mpich, or openmpi-bin)"
-    return ""
+    if not os.path.exists(PROGRAM):
+        return "rank_program was not built: no MPI was found (Debian: apt-get install libmpich-dev)"
+    return FLAVOUR.why_not()
 
 
 class Job:

@@ -11,6 +11,7 @@ without a break. Ends with 1 if anything else happens, with 77 where there is no
 test_job_faults.py 1 SEED. --bounded: each kind once, for the tests."""
 
 import collections
+import itertools
 import os
 import random
 import re
@@ -90,8 +91,8 @@ def other_version(folder):
     with open(program, "wb") as file:
         file.write(content.replace(head, other))
     os.chmod(program, 0o755)
-    for place in (".", "../lib"):
-        library = os.path.join(jobs.BIN, place, "libdtnn_mpi.so")
+    for place, flavour in itertools.product((".", "../lib"), jobs.FLAVOURS):
+        library = os.path.join(jobs.BIN, place, flavour.library)
         if os.path.exists(library):
             shutil.copy(library, folder)
     return program

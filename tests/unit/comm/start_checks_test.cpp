@@ -189,6 +189,7 @@ TEST_CASE("what is found of facts") {
         needs.threads = one.threads;
         needs.memory = needs.allocated = one.memory;
         needs.shared = true;
+        needs.srun = "pmi2";
         needs.running.assign(one.ranks.size(), one.threads);
         const std::vector<Finding> found = check_start(needs, one.ranks);
         REQUIRE(found.size() == one.expected.size());

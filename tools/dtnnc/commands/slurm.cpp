@@ -279,7 +279,7 @@ std::function<int()> declare_slurm(OptionList& list) {
                 "Seconds before the time limit at which the run writes a checkpoint and stops",
                 {.lowest = 10, .highest = 65535, .shows_default = true});
     list.text("--mpi", command.mpi,
-              "How srun wires the ranks up, pmix where the ranks' program is built for Open MPI; "
+              "How srun wires the ranks up: pmi2 for MPICH, pmix for Open MPI; "
               "empty leaves it to Slurm's configuration",
               {.shows_default = true, .value = "KIND", .offers = {"pmi2", "pmix"}});
     list.flag("--requeue,!--no-requeue", command.requeue,
