@@ -65,14 +65,15 @@ class RanksTest(unittest.TestCase):
                 print(f"skipped: {reason}", file=sys.stderr)
                 continue
             with self.subTest(flavour=flavour.name):
-                self.expect(Job(2, "operations", command=[*flavour.launcher(2), jobs.PROGRAM]), 0, 60, "2 ranks: ok")
+                by_hand = [*flavour.launcher(2), jobs.PROGRAM]
+                self.expect(Job(2, "operations", command=by_hand, env={"DTNN_MPI": ""}), 0, 60, "2 ranks: ok")
                 own = [jobs.PROGRAM, "--ranks", "2"]
                 self.expect(Job(2, "operations", command=own, env={"DTNN_MPI": flavour.word}), 0, 60, "2 ranks: ok")
                 for other in jobs.FLAVOURS:
                     if other is not flavour:
                         told = f"DTNN_MPI={other.word} asks for {other.name}, and {flavour.name}'s mpiexec has started this process"
-                        self.expect(Job(2, "operations", command=[*flavour.launcher(2), jobs.PROGRAM], env={"DTNN_MPI": other.word}),
-                                    2, 10, told, "help: unset DTNN_MPI, or start the ranks with")
+                        self.expect(Job(2, "operations", command=by_hand, env={"DTNN_MPI": other.word}), 2, 10, told,
+                                    "help: unset DTNN_MPI, or start the ranks with")
 
     def test_the_library_is_chosen_by_who_has_started_the_ranks(self):
         """Without an MPI: the launcher's variables, which libraries are there, what DTNN_MPI says; the code, and what is said."""
