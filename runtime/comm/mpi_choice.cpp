@@ -15,6 +15,8 @@ namespace {
 
 constexpr const char* kVariable = "DTNN_MPI";
 
+const MpiFlavour* open_flavour = nullptr;
+
 bool has(const std::vector<Mpi>& list, Mpi mpi) {
     return std::find(list.begin(), list.end(), mpi) != list.end();
 }
@@ -49,6 +51,7 @@ const MpiFlavour* asked_mpi() {
 }
 
 const MpiFlavour& likely_mpi() {
+    if (open_flavour != nullptr) return *open_flavour;
     if (const MpiFlavour* asked = asked_mpi()) return *asked;
     for (const MpiFlavour& flavour : mpi_flavours())
         if (!find_plugin(flavour.library).path.empty()) return flavour;
@@ -66,7 +69,10 @@ Plugin open_mpi(const StartedRanks& started) {
     for (const Mpi mpi : able) {
         const MpiFlavour& flavour = flavour_of(mpi);
         Plugin library = open_plugin(flavour.library);
-        if (library.handle != nullptr) return library;
+        if (library.handle != nullptr) {
+            open_flavour = &flavour;
+            return library;
+        }
         if (!library.path.empty() && !refused)
             refused.emplace(Exit::failed, library.refused, flavour.install);
     }

@@ -13,8 +13,8 @@ namespace dtnn::runtime {
 /// What DTNN_MPI asks for; null: nothing. RunError (exit 2) where it is no word of a flavour.
 const MpiFlavour* asked_mpi();
 
-/// What messages recommend, without anything being opened: the MPI that is asked for, else the
-/// first whose library is there, else MPICH.
+/// What messages recommend, without anything being opened: the MPI that is open, else the one that
+/// is asked for, else the first whose library is there, else MPICH.
 const MpiFlavour& likely_mpi();
 
 /// "install MPICH (...) and build libdtnn_mpich.so (CMake's DTNN_MPI), or install the package ..."

@@ -16,6 +16,7 @@ const std::vector<MpiFlavour>& mpi_flavours() {
          {"mpiexec.mpich", "mpiexec.hydra", "mpiexec"},
          {},
          {},
+         "--bind-to core:",
          "pmi2",
          false},
         {Mpi::openmpi,
@@ -26,6 +27,7 @@ const std::vector<MpiFlavour>& mpi_flavours() {
          {"mpiexec.openmpi", "mpirun.openmpi", "mpiexec"},
          {"--oversubscribe", "--bind-to", "none", "--allow-run-as-root"},
          {"(OpenRTE)", "(Open MPI)"},
+         "--bind-to core --map-by slot:PE=",
          "pmix",
          true},
     };

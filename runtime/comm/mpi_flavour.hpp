@@ -26,6 +26,8 @@ struct MpiFlavour {
     /// What tells its mpiexec by the answer to --version; none: any that is no other's, for many
     /// share MPICH's ABI.
     std::vector<std::string_view> version_signs;
+    const char*
+        own_cores;     ///< option that gives each rank so many cores of its own: a number follows
     const char* srun;  ///< how Slurm's srun wires its ranks up: the word of --mpi=
     /// At SIGTERM and SIGINT the launcher kills the ranks by itself; SIGUSR1 it hands to them.
     bool kills_at_term;

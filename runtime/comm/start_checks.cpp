@@ -155,8 +155,8 @@ std::string Checks::more_cores(const Ranks& ranks, std::size_t cores) const {
     if (bound && slurm(rank))
         return fmt::format("start the ranks with srun --cpus-per-task={} --cpu-bind=cores", wanted);
     if (bound && size() > 1)
-        return fmt::format(
-            "give each rank cores of its own: mpiexec -bind-to core:{}, or -bind-to none", wanted);
+        return fmt::format("give each rank cores of its own: mpiexec {}{}, or --bind-to none",
+                           needs_.mpi->own_cores, wanted);
     if (bound)
         return fmt::format("let it run on more (taskset --cpu-list), or compile with --threads {}",
                            cores);
@@ -262,7 +262,7 @@ void Checks::tasks() {
                           fmt::format("Slurm has allocated {} tasks, and this process is the only "
                                       "rank",
                                       *asked),
-                          fmt::format("start the ranks with srun --mpi={}", needs_.srun)});
+                          fmt::format("start the ranks with srun --mpi={}", needs_.mpi->srun)});
         return;
     }
     if (asked && size() > *asked) {
@@ -294,7 +294,7 @@ Needs needs_of(const plan::Plan& plan, std::vector<int> running) {
     needs.machine = plan.machine.name;
     needs.machine_cores = plan.machine.cores;
     needs.running = std::move(running);
-    needs.srun = likely_mpi().srun;
+    needs.mpi = &likely_mpi();
     return needs;
 }
 

@@ -8,6 +8,7 @@
 
 #include "plan/plan.hpp"
 #include "runtime/base/surroundings.hpp"
+#include "runtime/comm/mpi_flavour.hpp"
 
 namespace dtnn::runtime {
 
@@ -28,7 +29,8 @@ struct Needs {
     std::string machine;         ///< the machine that the plan names, if any
     int machine_cores = 0;       ///< cores of a node of that machine
     std::vector<int> running;    ///< threads that each rank runs with, by rank
-    const char* srun = "";       ///< how srun would wire ranks up: the word of --mpi=
+    /// Whose launcher starts the ranks, or would.
+    const MpiFlavour* mpi = &mpi_flavours().front();
 };
 
 Needs needs_of(const plan::Plan& plan, std::vector<int> running);

@@ -90,7 +90,7 @@ class Start(CommandTest):
         self.assertEqual(len(found), 1, found)
         self.assertRegex(found[0], r"^ranks 0, 1 \([^)]+\) may run on 1 core together, and have 2 threads together; ")
         if os.cpu_count() > 1:
-            self.assertIn("mpiexec -bind-to core:1", found[0])
+            self.assertIn("mpiexec --bind-to core:1", found[0])
         if len(CORES) > 1:
             self.assertEqual(self.warnings(MPIEXEC, "-n", "2", DTNN_RUN, plan), [])
 

@@ -83,13 +83,13 @@ std::vector<Case> cases() {
          0,
          {on("a", {3}), on("a", {3}), on("b", {3})},
          {{false, "ranks 0, 1 (a) may run on 1 core together, and have 2 threads together",
-           "give each rank cores of its own: mpiexec -bind-to core:1, or -bind-to none"}}},
+           "give each rank cores of its own: mpiexec --bind-to core:1, or --bind-to none"}}},
         {"masks that overlap by a third one",
          1,
          0,
          {on("a", {0, 1}), on("a", {2}), on("a", {1, 2}), on("a", {2})},
          {{false, "ranks 0, 1, 2, 3 (a) may run on 3 cores together, and have 4 threads together",
-           "give each rank cores of its own: mpiexec -bind-to core:1, or -bind-to none"}}},
+           "give each rank cores of its own: mpiexec --bind-to core:1, or --bind-to none"}}},
         {"Slurm binds tasks to one core",
          4,
          0,
@@ -189,7 +189,6 @@ TEST_CASE("what is found of facts") {
         needs.threads = one.threads;
         needs.memory = needs.allocated = one.memory;
         needs.shared = true;
-        needs.srun = "pmi2";
         needs.running.assign(one.ranks.size(), one.threads);
         const std::vector<Finding> found = check_start(needs, one.ranks);
         REQUIRE(found.size() == one.expected.size());
@@ -199,6 +198,22 @@ TEST_CASE("what is found of facts") {
             CHECK(found[i].remedy == one.expected[i].remedy);
         }
     }
+}
+
+TEST_CASE("remedies are words of the MPI by which the ranks meet") {
+    Needs needs;
+    needs.shared = true;
+    needs.mpi = &flavour_of(Mpi::openmpi);
+    needs.running = {1, 1};
+    const auto bound = check_start(needs, {on("a", {3}), on("a", {3})});
+    REQUIRE(bound.size() == 1);
+    CHECK(bound[0].remedy ==
+          "give each rank cores of its own: mpiexec --bind-to core --map-by slot:PE=1, or "
+          "--bind-to none");
+    needs.running = {1};
+    const auto alone = check_start(needs, {on("a", {3}, {{"SLURM_NTASKS", "2"}})});
+    REQUIRE(alone.size() == 1);
+    CHECK(alone[0].remedy == "start the ranks with srun --mpi=pmix");
 }
 
 TEST_CASE("threads that OMP_NUM_THREADS takes away, and that differ") {
