@@ -1,6 +1,6 @@
 #pragma once
-/// The entry points that libdtnn_mpi.so and the program agree on have C names; the communicator
-/// that they give is the C++ class of the same build, which the version stands for.
+/// The entry points that libraries for an MPI and the program agree on have C names; the
+/// communicator that they give is the C++ class of the same build, which the version stands for.
 
 namespace dtnn::runtime {
 class Communicator;
