@@ -99,6 +99,9 @@ class Folder {
   private:
     int count() const { return int(layers_.size()); }
     const SpecLayer& at(int i) const { return layers_[std::size_t(i)]; }
+    int form(int i) const { return forms_[std::size_t(i)]; }
+    /// Uses of blocks among the first i lines.
+    int uses_before(int i) const { return uses_before_[std::size_t(i)]; }
     /// The line's name and a /: a module's name is what its lines' paths begin with.
     const std::string& path(int i) const { return paths_[std::size_t(i)]; }
 
@@ -148,7 +151,7 @@ class Folder {
         LineNames names;
         std::size_t common = 0;
         for (int i = first; i < std::min(count(), first + kLongestBlock); ++i) {
-            mix(forms_[std::size_t(i)]);
+            mix(form(i));
             if (!at(i).parts.empty()) {
                 names.emplace_back(path(i));
                 common = names.size() == 1 ? names[0].size()
@@ -170,16 +173,13 @@ class Folder {
     }
 
     bool has_uses(Run run) const {
-        return uses_before_[std::size_t(run.first + run.length)] >
-               uses_before_[std::size_t(run.first)];
+        return uses_before(run.first + run.length) > uses_before(run.first);
     }
 
     bool same(Run a, Run b) const {
         for (int i = 0; i < a.length; ++i) {
             const auto &left = at(a.first + i).sources, &right = at(b.first + i).sources;
-            if (forms_[std::size_t(a.first + i)] != forms_[std::size_t(b.first + i)] ||
-                left.size() != right.size())
-                return false;
+            if (form(a.first + i) != form(b.first + i) || left.size() != right.size()) return false;
             for (std::size_t s = 0; s < left.size(); ++s)
                 if (std::max(left[s] - a.first, -1) != std::max(right[s] - b.first, -1))
                     return false;
