@@ -21,7 +21,6 @@ PACKAGES = {"g++": "GCC's run time", "cmake": "CMake", "ninja-build": "Ninja", "
             "libfmt-dev": "fmt", "libblis-serial-dev": "BLIS", "libxxhash-dev": "xxHash", "libhwloc-dev": "hwloc",
             "libjemalloc-dev": "jemalloc", "zlib1g-dev": "zlib", "libjpeg62-turbo-dev": "libjpeg-turbo",
             "libpng-dev": "libpng", "libarchive-dev": "libarchive", "mpich": "MPICH", "libmpich-dev": "MPICH",
-            "openmpi-bin": "Open MPI", "libopenmpi-dev": "Open MPI",
             "doctest-dev": "doctest", "libbenchmark-dev": "Google Benchmark", "clang": "clang",
             "libclang-rt-dev": "libFuzzer", "clang-format": "clang-format", "clang-tidy": "clang-tidy",
             "python3": "Python", "python3-jsonschema": "python3-jsonschema", "python3-yaml": "python3-yaml",
