@@ -16,7 +16,7 @@ namespace dtnn::kernels::predicates {
 
 namespace {
 
-/// Batch norm sums its source itself where a launch more costs more than a pass (plan::DeviceTraits).
+/// Batch norm sums its source itself, as that saves a launch (plan::DeviceTraits).
 Refused unless_it_sums_nothing(const Problem& problem) {
     if (problem.flag("statistics")) return "batch norm reads what it sums itself";
     return std::nullopt;

@@ -132,8 +132,8 @@ static void sum_bias_gradient(const Conv2dBackwardWeightsArguments<T>& a, const 
         launch, 1, result.pixels(), result.channels, of_chunks,
         [=] DTNN_DEVICE(std::int64_t, std::int64_t pixel, std::int64_t f) {
             const std::int64_t row = width.quotient(pixel), n = height.quotient(row);
-            return Sums<1>{{double(data[result.at(n, f, row - n * height.by(),
-                                                  pixel - row * width.by())])}};
+            return Sums<1>{
+                {double(data[result.at(n, f, row - n * height.by(), pixel - row * width.by())])}};
         },
         finish);
 }
