@@ -279,8 +279,10 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
         for (Field& field : table)
             field.optional = true;
     const Span own_span{{file, 1, 1}, 1};
-    FieldValues fields =
-        read_fields(tree, table, {"job", own_span, fields_of_parts(tree)}, diagnostics);
+    FieldValues fields = read_fields(
+        tree, table,
+        {.what = "job", .span = own_span, .more_elsewhere = [&] { return fields_of_parts(tree); }},
+        diagnostics);
     check_spec_name(fields, "job", diagnostics);
     read_allowed(fields, "job", diagnostics);
     job.name = fields.spans.contains("name") && !fields.spans["name"].place.file.empty()

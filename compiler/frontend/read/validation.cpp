@@ -214,7 +214,10 @@ std::optional<InputSpec> read_input(const std::string& name, const SourceNode& t
     const int errors = diagnostics.error_count();
     const FieldValues fields =
         read_fields(*known, name.empty() ? input_table() : named_input_table(),
-                    {"input", tree.span, help_for_misplaced("model")}, diagnostics);
+                    {.what = "input",
+                     .span = tree.span,
+                     .more_elsewhere = [] { return help_for_misplaced("model"); }},
+                    diagnostics);
     InputSpec input{.name = name, .shape = fields.dims("shape")};
     input.span = span_or(fields.spans, "shape", tree.span);
     input.values = fields.integer("values");
@@ -315,7 +318,11 @@ ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
             return field.name == "input";
         })->optional = true;
     FieldValues fields =
-        read_fields(tree, table, {"model", model.span, help_for_model_fields(tree)}, diagnostics);
+        read_fields(tree, table,
+                    {.what = "model",
+                     .span = model.span,
+                     .more_elsewhere = [&] { return help_for_model_fields(tree); }},
+                    diagnostics);
     check_spec_name(fields, "model", diagnostics);
     read_allowed(fields, "model", diagnostics);
     model.name = fields.values.contains("name") ? fields.text("name") : default_name;

@@ -205,7 +205,10 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
     const int errors_before = diagnostics.error_count();
     FieldValues fields =
         read_fields(known, info ? table_of(*info) : table_without_type(),
-                    {"dataset", spec.span, help_for_misplaced("dataset")}, diagnostics);
+                    {.what = "dataset",
+                     .span = spec.span,
+                     .more_elsewhere = [] { return help_for_misplaced("dataset"); }},
+                    diagnostics);
     check_spec_name(fields, "dataset", diagnostics);
     read_allowed(fields, "dataset", diagnostics);
     dataset.name = fields.values.contains("name") ? fields.text("name") : default_name;

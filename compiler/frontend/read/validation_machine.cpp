@@ -61,8 +61,12 @@ MachineSpec read_machine(const SourceNode& tree, const std::string& default_name
                          Diagnostics& diagnostics) {
     MachineSpec spec;
     spec.span = span_of(tree);
-    FieldValues fields = read_fields(
-        tree, machine_table(), {"machine", spec.span, help_for_misplaced("machine")}, diagnostics);
+    FieldValues fields =
+        read_fields(tree, machine_table(),
+                    {.what = "machine",
+                     .span = spec.span,
+                     .more_elsewhere = [] { return help_for_misplaced("machine"); }},
+                    diagnostics);
     check_spec_name(fields, "machine", diagnostics);
     fill_members(machine_table(), fields, spec);
     plan::Machine& machine = spec.machine;

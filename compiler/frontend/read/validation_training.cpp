@@ -63,7 +63,10 @@ class TrainingReader {
         : diagnostics_(diagnostics), spec_{} {
         spec_.span = span_of(tree);
         fields_ = read_fields(tree, training_table(),
-                              {"training", spec_.span, help_for_fields(tree)}, diagnostics);
+                              {.what = "training",
+                               .span = spec_.span,
+                               .more_elsewhere = [&] { return help_for_fields(tree); }},
+                              diagnostics);
     }
 
     TrainingSpec read() {

@@ -375,11 +375,16 @@ FieldValues read_fields(const SourceNode& map, const FieldTable& table, const Fi
     FieldValues result;
     const int errors = diagnostics.error_count();
     std::set<std::string, std::less<>>& mistyped = result.mistyped;
+    std::optional<FieldScope> whole;  // with all that can be said of fields that are not known
     for (const SourceEntry& entry : map.entries) {
         const Field* field = find_field(table, entry.key);
         if (!field) {
             const std::vector<std::string> names = names_of(table);
-            const auto elsewhere = scope.elsewhere.find(entry.key);
+            if (!whole) {
+                whole = scope;
+                if (scope.more_elsewhere) whole->elsewhere.merge(scope.more_elsewhere());
+            }
+            const auto elsewhere = whole->elsewhere.find(entry.key);
             const bool compare = !diagnostics.was_said(Code::unknown_field, entry.key_span) &&
                                  worth_suggesting(diagnostics, names.size());
             std::optional<std::string> near;
@@ -389,9 +394,9 @@ FieldValues read_fields(const SourceNode& map, const FieldTable& table, const Fi
             if (!compare) mistyped.insert(names.begin(), names.end());
             diagnostics.error(Code::unknown_field, entry.key_span,
                               fmt::format("`{}` is not a field of {}", entry.key, scope.what),
-                              compare ? help_of_unknown(entry.key, names, scope)
-                              : elsewhere != scope.elsewhere.end() ? elsewhere->second
-                                                                   : std::string());
+                              compare ? help_of_unknown(entry.key, names, *whole)
+                              : elsewhere != whole->elsewhere.end() ? elsewhere->second
+                                                                    : std::string());
             continue;
         }
         result.nodes[entry.key] = &entry.value;

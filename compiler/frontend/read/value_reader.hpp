@@ -3,6 +3,7 @@
 /// fields are diagnostics. Fields of structural types (reference, variant, record and lists of
 /// them, layers, branches, text_list, mapping, any) are handed on as nodes.
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,6 +20,8 @@ struct FieldScope {
     Span span;         ///< where a missing field is reported
     /// The places of fields that people look for here: "learning_rate" -> help.
     std::map<std::string, std::string> elsewhere = {};
+    /// More of these, made when a field is not known: specs that are right do not pay for them.
+    std::function<std::map<std::string, std::string>()> more_elsewhere = {};
     /// Fields that are given but not in the map: neither read nor missing.
     std::set<std::string, std::less<>> given = {};
 };
