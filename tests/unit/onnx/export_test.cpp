@@ -15,7 +15,7 @@ using namespace dtnn;
 using namespace dtnn::compiler;
 
 /// The model's graph, exported with weights of 0.
-std::string exported(const std::string& model, onnx::ExportRequest request = {},
+std::string exported(const std::string& model, const onnx::ExportRequest& request = {},
                      bool outside = false) {
     LoadOptions load;
     load.texts["model.yaml"] = model;
@@ -88,9 +88,8 @@ TEST_CASE("layers come back as they went out, or term by term") {
             others += " " + std::string(op->name);
     }
     CHECK(others ==
-          " adaptive_avg_pool2d adaptive_max_pool2d hard_sigmoid log_sigmoid identity gelu "
-          "elementwise"
-          " dropout spatial_dropout2d one_hot");
+          " adaptive_avg_pool2d adaptive_max_pool2d hard_sigmoid log_sigmoid identity gelu"
+          " elementwise dropout spatial_dropout2d one_hot");
 }
 
 TEST_CASE("every term of expressions has a way into ONNX") {
