@@ -6,7 +6,7 @@
     python3 tests/peers/onnx/test_import.py --keras NAME...     # these of keras.applications, with channels last
     python3 tests/peers/onnx/test_import.py --operators         # all node tests, and each reason of a refusal
 
-A network comes in, predicts within 1e-4 of ONNX Runtime (twice what that differs by itself with and without its
+A network comes in, predicts within 1e-4 of ONNX Runtime (four times what that differs by itself with and without its
 optimisations), trains, and goes out again. A node test gives what ONNX says, or is refused with a reason; which are
 refused is counted by operator, and those of OPERATORS must pass more than so many. It needs onnx, onnxruntime and
 numpy, for networks torch and torchvision or keras, tensorflow and tf2onnx too; what is missing is said, and without
@@ -143,7 +143,7 @@ def check_network(label, write):
             print(f"{label}: {error}", flush=True)
             return False
     # What ONNX Runtime rounds differently by itself is no fault of ours.
-    good = max(first, again) <= max(LIMIT, 2 * rounded)
+    good = max(first, again) <= max(LIMIT, 4 * rounded)
     print(f"{label:<36} in {first:.1e}  out again {again:.1e}  ONNX Runtime by itself {rounded:.1e}  {time.monotonic() - began:.0f} s"
           f"{'' if good else '  DIFFERS'}", flush=True)
     return good
