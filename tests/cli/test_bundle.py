@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(ROOT, "tools", "library"))
 from bundled_libraries import LEAST_GLIBC, Needs
 
 TREE = os.environ.get("DTNN_BARE_TREE", "")
-GLIBC = re.compile(r"(linux-vdso|ld-linux-x86-64|lib(c|m|dl|rt|pthread))\.so\.\d+$")
+GLIBC = re.compile(r"(linux-vdso|ld-linux-[\w-]+|lib(c|m|dl|rt|pthread))\.so\.\d+$")
 ROOTS = os.geteuid() == 0
 NOBODY = 65534
 # With /proc, which is there for this process alone.
@@ -39,7 +39,7 @@ class Bundle(CommandTest):
                 self.skipTest("the build has no DTNN_SHARED_CORE, and DTNN_BUNDLE names no tarball of tools/bundle")
             done = run(sys.executable, os.path.join(ROOT, "tools", "bundle"), os.path.dirname(BIN), "-o", self.folder, timeout=300)
             self.expect(done, 0)
-            tarball, = glob.glob(self.path("dtnn-*-linux-x86_64.tar.xz"))
+            tarball, = glob.glob(self.path(f"dtnn-*-linux-{os.uname().machine}.tar.xz"))
         os.makedirs(self.path("first"))
         with tarfile.open(tarball) as archive:
             archive.extractall(self.path("first"))

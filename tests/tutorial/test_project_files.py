@@ -31,8 +31,8 @@ LIBRARIES = {"libjemalloc": "jemalloc", "libyaml-cpp": "yaml-cpp", "libfmt": "fm
              "libpng16": "libpng", "libz": "zlib", "libarchive": "libarchive", "libxxhash": "xxHash",
              "libhwloc": "hwloc", "libstdc++": "libstdc++", "libgcc_s": "libgcc", "libm": "GNU C library",
              "libc": "GNU C library", "libdl": "GNU C library", "librt": "GNU C library",
-             "libpthread": "GNU C library", "ld-linux-x86-64": "GNU C library", "libLLVM": "LLVM",
-             "libLLVM-19": "LLVM", "libmpich": "MPICH", "libmpi": "Open MPI", "libcudnn": "cuDNN",
+             "libpthread": "GNU C library", "ld-linux-x86-64": "GNU C library", "ld-linux-aarch64": "GNU C library",
+             "libLLVM": "LLVM", "libLLVM-19": "LLVM", "libmpich": "MPICH", "libmpi": "Open MPI", "libcudnn": "cuDNN",
              "libcublasLt": "cuBLASLt", "libcudart": "CUDA runtime", "libcuda": "CUDA runtime",
              # These belong to the sanitizers' builds, which are not handed on.
              "libasan": "GCC's run time", "libubsan": "GCC's run time", "libtsan": "GCC's run time"}

@@ -10,6 +10,8 @@ import sys
 LEAST_GLIBC = (2, 34)
 OURS = ("libdtnn.so.1", "libdtnn_core.so", "libdtnn_runtime.so")
 PROGRAMS = ("dtnnc", "dtnn-run")
+# What ELF says that a file is for (e_machine), and how the system and wheels call it.
+MACHINES = {62: "x86_64", 183: "aarch64"}
 # What older_glibc.c has for those systems whose glibc does not have it.
 STAND_INS = {"arc4random", "arc4random_buf", "_dl_find_object"}
 
@@ -36,11 +38,23 @@ def main_of(name, work):
         sys.exit(f"{name}: {fact}\nhelp: {remedy}")
 
 
+def architecture_of(path):
+    with open(path, "rb") as file:
+        machine, = struct.unpack_from("<H", file.read(20), 18)
+    if machine not in MACHINES:
+        raise Failed(f"{path} is for a processor that has no name here (e_machine {machine})", "add it to MACHINES in bundled_libraries.py")
+    return MACHINES[machine]
+
+
 def install(build, folder):
-    """The stripped installation of a build with DTNN_SHARED_CORE."""
+    """The stripped installation of a build with DTNN_SHARED_CORE; which architecture it is for."""
     subprocess.run(["cmake", "--install", build, "--prefix", folder, "--strip"], check=True, stdout=subprocess.DEVNULL)
     if not os.path.exists(os.path.join(folder, "lib", "libdtnn_core.so")):
         raise Failed(f"{build} has no libdtnn_core.so", "configure it with -DDTNN_SHARED_CORE=ON, and build it")
+    architecture, here = architecture_of(os.path.join(folder, "lib", "libdtnn_core.so")), os.uname().machine
+    if architecture != here:  # the loader of the system says what belongs to it
+        raise Failed(f"{build} is for {architecture}, and this machine is {here}", f"make it on a machine that is {architecture}")
+    return architecture
 
 
 def needed(path, theirs):
