@@ -72,6 +72,10 @@ set(CPACK_COMPONENTS_GROUPING IGNORE)
 # Manual pages and changelogs are compressed as Debian wants them.
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/packaging/debian/compress.cmake)
 
+# Left to themselves both take the machine that builds.
+set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE "${DTNN_DEBIAN_ARCHITECTURE}")
+set(CPACK_RPM_PACKAGE_ARCHITECTURE ${DTNN_ARCHITECTURE})
+
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)

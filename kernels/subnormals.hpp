@@ -2,36 +2,17 @@
 /// Subnormal numbers (below 1.2e-38 in float, 2.2e-308 in double), on which processors work for a
 /// hundred cycles or more each: where they are read and made as 0. The mode belongs to a thread.
 
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
+#include "kernels/architecture.hpp"
 
 namespace dtnn::kernels {
 
-/// How the calling thread computes: flags of its control register.
-inline unsigned number_mode() {
-#if defined(__x86_64__)
-    return _mm_getcsr() & ~unsigned(_MM_EXCEPT_MASK);
-#else
-    return 0;
-#endif
-}
-
-inline void set_number_mode([[maybe_unused]] unsigned mode) {
-#if defined(__x86_64__)
-    _mm_setcsr(mode);
-#endif
-}
-
-/// The calling thread flushes them while this lives. On processors other than x86-64 they stay
-/// what they are.
+/// The calling thread flushes them while this lives, where its processor can.
 class SubnormalsFlushed {
   public:
-    explicit SubnormalsFlushed(bool flush) : before_(number_mode()) {
-        constexpr unsigned kResults = 0x8000, kOperands = 0x0040;
-        if (flush) set_number_mode(before_ | kResults | kOperands);
+    explicit SubnormalsFlushed(bool flush) : before_(architecture::number_mode()) {
+        if (flush) architecture::set_number_mode(before_ | architecture::kFlushes);
     }
-    ~SubnormalsFlushed() { set_number_mode(before_); }
+    ~SubnormalsFlushed() { architecture::set_number_mode(before_); }
     SubnormalsFlushed(const SubnormalsFlushed&) = delete;
     SubnormalsFlushed& operator=(const SubnormalsFlushed&) = delete;
 

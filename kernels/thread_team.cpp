@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/subnormals.hpp"
+#include "kernels/architecture.hpp"
 
 namespace dtnn::kernels {
 namespace {
@@ -18,12 +18,6 @@ namespace {
 /// would notice.
 constexpr std::int64_t kSpinNanoseconds = 200'000;
 constexpr int kSpinsBetweenLooks = 32;  ///< at the clock
-
-void relax() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-}
 
 std::int64_t now() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -39,7 +33,7 @@ void await_change(const std::atomic<std::uint32_t>& word, std::uint32_t value,
         do {
             for (int spin = 0; spin < kSpinsBetweenLooks; ++spin) {
                 if (word.load(std::memory_order_acquire) != value) return;
-                relax();
+                architecture::relax();
             }
         } while (now() < end);
     }
@@ -107,7 +101,7 @@ struct ThreadTeam::Shared {
             const bool joined = join(word);
             seen = Run::number(word);
             if (!joined) continue;
-            set_number_mode(number_mode);
+            architecture::set_number_mode(number_mode);
             body(context, thread);
             finished.fetch_add(1, std::memory_order_acq_rel);
             finished.notify_one();
@@ -212,7 +206,7 @@ void ThreadTeam::run_all(std::int64_t pieces, void (*body)(void*, int), void* co
     }
     shared.body = body;
     shared.context = context;
-    shared.number_mode = number_mode();
+    shared.number_mode = architecture::number_mode();
     shared.finished.store(0, std::memory_order_relaxed);
     const std::uint32_t last = shared.run.load(std::memory_order_relaxed);
     shared.run.store((Run::number(last) + 1) * Run::kNumber + Run::kOpen,

@@ -1,17 +1,18 @@
-// A file of its own: CMake runs it too, to find the instruction sets of
-// -DDTNN_INSTRUCTION_SETS=host.
+// What the processor has, by architecture: of those that are not here it is what all have. A file
+// of its own: CMake runs it too, to find the instruction sets of -DDTNN_INSTRUCTION_SETS=host.
 #include "kernels/catalogue.hpp"
 
-#if defined(__x86_64__) && defined(__linux__)
+#if defined(__x86_64__)
 #include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
 
 namespace dtnn::kernels {
-namespace {
 
-#if defined(__x86_64__) && defined(__linux__)
+#if defined(__x86_64__)
+
+namespace {
 
 /// Bits of CPUID's leaf 7, by which compilers' built-ins do not ask in all versions that we take.
 struct Features {
@@ -40,18 +41,9 @@ Isa above_avx512() {
     return features.amx_bf16 && may_use_tiles() ? Isa::amx : Isa::avx512_bf16;
 }
 
-#else
-
-[[maybe_unused]] Isa above_avx512() {
-    return Isa::avx512;
-}
-
-#endif
-
 }  // namespace
 
 Isa host_isa() {
-#if defined(__x86_64__)
     // The levels x86-64-v3 and x86-64-v4 of the psABI, as far as compilers make use of them. The
     // built-in asks the operating system too, whether it saves the wide registers.
     bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
@@ -67,9 +59,15 @@ Isa host_isa() {
         static const Isa best = above_avx512();
         return best;
     }
-    if (v3) return Isa::avx2;
-#endif
+    return v3 ? Isa::avx2 : Isa::baseline;
+}
+
+#else
+
+Isa host_isa() {
     return Isa::baseline;
 }
+
+#endif
 
 }  // namespace dtnn::kernels

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/architecture.hpp"
+
 namespace dtnn::kernels {
 namespace {
 
@@ -24,9 +26,10 @@ class ObjectReader {
         if (object_.size() > MachineCode::kMostBytes) return fail("it is too large");
         if (!at(0, header_) || std::memcmp(header_.e_ident, ELFMAG, SELFMAG) != 0 ||
             header_.e_ident[EI_CLASS] != ELFCLASS64 || header_.e_ident[EI_DATA] != ELFDATA2LSB ||
-            header_.e_type != ET_REL || header_.e_machine != EM_X86_64 ||
+            header_.e_type != ET_REL || header_.e_machine == EM_NONE ||
+            header_.e_machine != architecture::kLoadedMachine ||
             header_.e_shentsize != sizeof(Elf64_Shdr))
-            return fail("it is no relocatable object for x86-64");
+            return fail("it is no relocatable object for this processor");
         sections_.resize(header_.e_shnum);
         places_.assign(sections_.size(), kNowhere);
         bytes = 0;

@@ -10,9 +10,9 @@ namespace dtnn::kernels {
 
 class MachineCode {
   public:
-    /// Loads the ELF object (x86-64, relocatable) and finds `symbol` in it. Nothing, and the reason
-    /// in `mistake`, for bytes that are none, that refer to anything outside of themselves, or that
-    /// are larger than kMostBytes.
+    /// Loads the relocatable ELF object and finds `symbol` in it. Nothing, and the reason in
+    /// `mistake`, for bytes that are none, that are for another processor, that refer to anything
+    /// outside of themselves, or that are larger than kMostBytes.
     static std::optional<MachineCode> load(std::string_view object, std::string_view symbol,
                                            std::string& mistake);
     MachineCode(MachineCode&& other) noexcept;

@@ -15,13 +15,10 @@
 namespace dtnn::kernels::DTNN_ISA {
 namespace {
 
-#if defined(__AVX512F__)
-inline constexpr int kTileRows = 8;     ///< 8 rows by 2 or 3 vectors, of 32 registers
-inline constexpr int kTileVectors = 3;  ///< at most
-#else
-inline constexpr int kTileRows = 6;  ///< 6 rows by 2 vectors, of 16 registers
-inline constexpr int kTileVectors = 2;
-#endif
+/// 8 rows by 2 or 3 vectors of 32 registers, 6 by 2 of 16. Three only where panels, which plans
+/// book, are as wide.
+inline constexpr int kTileRows = kVectorRegisters == 32 ? 8 : 6;
+inline constexpr int kTileVectors = kVectorBytes == 64 ? 3 : 2;  ///< at most
 
 template <class T>
 inline constexpr int kLanes = kVectorBytes / int(sizeof(T));

@@ -30,11 +30,13 @@
 namespace dtnn::kernels::DTNN_ISA {
 
 #if defined(__AVX512F__)
-inline constexpr int kVectorBytes = 64;
+inline constexpr int kVectorBytes = 64, kVectorRegisters = 32;
 #elif defined(__AVX2__)
-inline constexpr int kVectorBytes = 32;
+inline constexpr int kVectorBytes = 32, kVectorRegisters = 16;
+#elif defined(__aarch64__)
+inline constexpr int kVectorBytes = 16, kVectorRegisters = 32;
 #else
-inline constexpr int kVectorBytes = 16;
+inline constexpr int kVectorBytes = 16, kVectorRegisters = 16;
 #endif
 
 /// The integer as wide as a floating type, for use in decltype only.

@@ -3,10 +3,13 @@
 #include "kernels/codegen/machine_code.hpp"
 
 #include <doctest/doctest.h>
+#include <elf.h>
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
+#include "kernels/architecture.hpp"
 #include "kernels/codegen/generator.hpp"
 #include "runtime/base/plugin.hpp"
 #include "tests/codegen/random_loops.hpp"
@@ -54,11 +57,31 @@ TEST_CASE("code reads its constants wherever it lies") {
 }
 
 TEST_CASE("what is no object of ours is refused with the reason") {
-    CHECK(refusal_of("") == "it is no relocatable object for x86-64");
-    CHECK(refusal_of(std::string(100, 'x')) == "it is no relocatable object for x86-64");
+    CHECK(refusal_of("") == "it is no relocatable object for this processor");
+    CHECK(refusal_of(std::string(100, 'x')) == "it is no relocatable object for this processor");
     CHECK(refusal_of(std::string(MachineCode::kMostBytes + 1, 'x')) == "it is too large");
     if (object().empty()) return;
     CHECK(refusal_of(object(), "another") == "it does not have the function");
+}
+
+TEST_CASE("code for another processor, which one home may have for several, is refused") {
+    for (const Elf64_Half machine : {EM_NONE, EM_X86_64, EM_AARCH64, EM_RISCV}) {
+        if (machine != EM_NONE && machine == architecture::kLoadedMachine) continue;
+        CAPTURE(machine);
+        Elf64_Ehdr header{};
+        std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+        header.e_ident[EI_CLASS] = ELFCLASS64;
+        header.e_ident[EI_DATA] = ELFDATA2LSB;
+        header.e_type = ET_REL;
+        header.e_machine = machine;
+        header.e_shentsize = sizeof(Elf64_Shdr);
+        const std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
+        CHECK(refusal_of(bytes) == "it is no relocatable object for this processor");
+        header.e_machine = architecture::kLoadedMachine;
+        if (header.e_machine == EM_NONE) continue;
+        const std::string ours(reinterpret_cast<const char*>(&header), sizeof header);
+        CHECK(refusal_of(ours) == "it has no code");
+    }
 }
 
 TEST_CASE("no changed byte, and no cut, of an object does worse than a refusal") {

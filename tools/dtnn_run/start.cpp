@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/utf8.hpp"
+#include "kernels/architecture.hpp"
 #include "runtime/base/checksum.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/base/surroundings.hpp"
@@ -109,6 +110,7 @@ Start start_together(Communicator& communicator, const Options& options,
     agree_on(communicator, {{"the command", fmt::format("`{}`", options.command)},
                             {"plan checksum", start->loaded.checksum},
                             {"version of dtnn-run", DTNN_VERSION},
+                            {"architecture of the processor", kernels::architecture::kName},
                             {"number of ranks", std::to_string(communicator.ranks())},
                             {"batch size", std::to_string(plan.training.batch_size)},
                             {"seed", std::to_string(plan.training.seed)}});

@@ -12,11 +12,7 @@ namespace dtnn::kernels::DTNN_ISA {
 namespace {
 
 /// Rows of the widest tile, a multiple of three: narrower ones have a third and two thirds of them.
-#if defined(__AVX512F__)
-inline constexpr int kOuterRows = 12;
-#else
-inline constexpr int kOuterRows = 6;
-#endif
+inline constexpr int kOuterRows = kVectorRegisters == 32 ? 12 : 6;
 static_assert(kOuterRows <= OuterWorkspace::kMostRows);
 
 /// Cells of a block for which a segment has a row: of the source, and the place in the block.

@@ -446,8 +446,12 @@ void convolve_with_step(const RowConv<T>& c, const RowsWorkspace& layout, Thread
         convolve_with_tile<T, L, 1, S, 12, 7, 8>(c, layout, team);
     }
 #else
-    convolve_with_tile<T, 16 / sizeof(T), 2, S, 4>(c, layout, team);
     static_cast<void>(bytes);
+    constexpr int L = 16 / sizeof(T);
+    if constexpr (kVectorRegisters == 32 && sizeof(T) == sizeof(float))
+        convolve_with_tile<T, L, 2, S, 8, 7, 4>(c, layout, team);
+    else
+        convolve_with_tile<T, L, 2, S, 4>(c, layout, team);
 #endif
 }
 
