@@ -12,7 +12,7 @@ std::string processor_name(std::istream& told) {
         const std::size_t colon = line.find(':');
         if (line.empty() && !numbers.empty()) break;  // of the first core
         if (colon == std::string::npos || colon + 2 > line.size()) continue;
-        const std::string value = line.substr(colon + 2);
+        std::string value = line.substr(colon + 2);
         if (line.starts_with("model name")) return value;
         if (!line.starts_with(kNumber)) continue;
         const std::size_t end = line.find_last_not_of(" \t", colon - 1) + 1;

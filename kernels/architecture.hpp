@@ -2,6 +2,8 @@
 /// What C++ has no words for, by architecture: a block for each. On others threads that wait just
 /// look again, and subnormal numbers stay what they are.
 
+#include <cstdint>
+
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
@@ -39,12 +41,12 @@ inline void relax() {
 
 // FPCR, whose upper half is 0.
 inline unsigned number_mode() {
-    unsigned long mode = 0;
+    std::uint64_t mode = 0;
     asm volatile("mrs %0, fpcr" : "=r"(mode));
     return unsigned(mode);
 }
 inline void set_number_mode(unsigned mode) {
-    asm volatile("msr fpcr, %0" : : "r"((unsigned long)(mode)) : "memory");
+    asm volatile("msr fpcr, %0" : : "r"(std::uint64_t(mode)) : "memory");
 }
 inline constexpr unsigned kFlushes = 1U << 24U;  // FZ: results and operands
 inline constexpr unsigned kLoadedMachine = 0;    // EM_NONE: expressions are interpreted
