@@ -9,6 +9,12 @@
 
 namespace dtnn::compiler {
 
+FieldScope FieldScope::with_more() const {
+    FieldScope whole = *this;
+    if (more_elsewhere) whole.elsewhere.merge(more_elsewhere());
+    return whole;
+}
+
 std::string help_of_unknown(const std::string& key, const std::vector<std::string>& names,
                             const FieldScope& scope) {
     if (std::string help = help_by_name(key, names); !help.empty()) return help;

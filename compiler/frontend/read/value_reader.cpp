@@ -380,10 +380,7 @@ FieldValues read_fields(const SourceNode& map, const FieldTable& table, const Fi
         const Field* field = find_field(table, entry.key);
         if (!field) {
             const std::vector<std::string> names = names_of(table);
-            if (!whole) {
-                whole = scope;
-                if (scope.more_elsewhere) whole->elsewhere.merge(scope.more_elsewhere());
-            }
+            if (!whole) whole = scope.with_more();
             const auto elsewhere = whole->elsewhere.find(entry.key);
             const bool compare = !diagnostics.was_said(Code::unknown_field, entry.key_span) &&
                                  worth_suggesting(diagnostics, names.size());

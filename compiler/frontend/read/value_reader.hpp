@@ -24,6 +24,8 @@ struct FieldScope {
     std::function<std::map<std::string, std::string>()> more_elsewhere = {};
     /// Fields that are given but not in the map: neither read nor missing.
     std::set<std::string, std::less<>> given = {};
+
+    FieldScope with_more() const;
 };
 
 struct FieldValues {
