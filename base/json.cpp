@@ -140,7 +140,7 @@ std::int64_t whole_number_of(const Json& value, std::int64_t least, std::int64_t
 }
 
 std::string write_json(const Json& value, int indent) {
-    const std::string text = value.dump(indent, ' ', false, Json::error_handler_t::replace);
+    std::string text = value.dump(indent, ' ', false, Json::error_handler_t::replace);
     const auto may_be_unseen = [](char c) { return static_cast<unsigned char>(c) >= 0x7F; };
     if (std::none_of(text.begin(), text.end(), may_be_unseen)) return text;
     // Such characters stand in texts alone.
