@@ -23,26 +23,41 @@ struct Composite {
     std::vector<int> members;  ///< layers, the last is the one that gives it
 };
 
-bool gives_the_same(const Expression& a, const Expression& b) {
+constexpr std::array kPoints{-18.0, -9.0, -6.0,  -4.2, -3.0, -2.1, -1.3, -1.0,
+                             -0.6,  -0.2, -0.01, 0.0,  0.01, 0.2,  0.6,  1.0,
+                             1.3,   2.1,  3.0,   4.2,  6.0,  9.0,  18.0};
+using Values = std::array<double, kPoints.size()>;
+
+Values values_at_points(const Expression& expression) {
+    Values values;
+    for (std::size_t i = 0; i < kPoints.size(); ++i)
+        values[i] = evaluate(expression, {&kPoints[i], 1});
+    return values;
+}
+
+bool are_near(const Values& a, const Values& b) {
     constexpr double kNear = 2e-6;  // numbers of files are floats
-    constexpr std::array kPoints{-18.0, -9.0, -6.0,  -4.2, -3.0, -2.1, -1.3, -1.0,
-                                 -0.6,  -0.2, -0.01, 0.0,  0.01, 0.2,  0.6,  1.0,
-                                 1.3,   2.1,  3.0,   4.2,  6.0,  9.0,  18.0};
-    return std::all_of(kPoints.begin(), kPoints.end(), [&](double x) {
-        const double left = evaluate(a, {&x, 1}), right = evaluate(b, {&x, 1});
+    return std::equal(a.begin(), a.end(), b.begin(), [](double left, double right) {
         return std::abs(left - right) <= kNear * std::max(1.0, std::abs(right));
     });
 }
 
 /// The operator of one input, with its fields' defaults, that this is; null: none.
 const OpDef* operator_like(const Expression& expression) {
-    for (const OpDef* def : all_ops()) {
-        if (!def->layer || def->expression.empty()) continue;
-        const Expression own = parse_postfix(def->expression);
-        if (input_count(own) != 1 || own == Expression::input_at(0)) continue;
-        if (gives_the_same(expression, own)) return def;
-    }
-    return nullptr;
+    static const auto known = [] {
+        std::vector<std::pair<const OpDef*, Values>> all;
+        for (const OpDef* def : all_ops()) {
+            if (!def->layer || def->expression.empty()) continue;
+            const Expression own = parse_postfix(def->expression);
+            if (input_count(own) == 1 && own != Expression::input_at(0))
+                all.emplace_back(def, values_at_points(own));
+        }
+        return all;
+    }();
+    const Values values = values_at_points(expression);
+    const auto found = std::find_if(known.begin(), known.end(),
+                                    [&](const auto& one) { return are_near(values, one.second); });
+    return found == known.end() ? nullptr : found->first;
 }
 
 /// What the layer computes of its sources; nothing for layers that are no arithmetic by element.
