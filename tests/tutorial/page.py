@@ -8,11 +8,11 @@ The words behind a block's language say what the block is:
     ```sh                        commands, as one script of bash that ends at the first failure
     ```sh exit=3                 commands of which the last one to run ends with 3
     ```sh needs=mpiexec,dot      commands that are left out, with a note, where one of these programs, a library
-                                 beside ours (libdtnn_codegen.so), kernels for an instruction set (avx2), or a server
-                                 (boost), is not
+                                 beside ours that programs can load (libdtnn_codegen.so), kernels for an instruction
+                                 set (avx2), or a server (boost), is not
     ```sh not-run="reason"       left out everywhere; so are files and pieces with these words
     ```text output               what the commands before it print, standard error included
-    ```text output numbers=vary  the same, but for the numbers
+    ```text output numbers=vary  the same, but for the numbers and the units of times
 
 A spec that begins with `kind:` and has no words is a file called by its `name`, and `dtnnc check` has no complaint.
 In an output, `...` stands for any text of a line, and a line of it for any lines. Comments that no reader sees:
@@ -33,7 +33,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from commands import BIN, DTNN_RUN, ROOT, is_there, limit, why_no_ranks
+from commands import BIN, DTNN_RUN, ROOT, SANITIZED, is_there, limit, why_no_ranks
 
 BLOCK = re.compile(r"^(?P<indent> *)```(?P<info>[^`\n]*)\n(?P<text>.*?)^(?P=indent)```$"
                    r"|^<!-- (?P<comment>run|check): (?P<code>.*?)\s-->$", re.M | re.S)
@@ -41,6 +41,7 @@ BLOCK = re.compile(r"^(?P<indent> *)```(?P<info>[^`\n]*)\n(?P<text>.*?)^(?P=inde
 DONE = {"sh", "yaml", "json"}
 OTHER_NAMES = {"bash": "sh", "shell": "sh", "console": "sh", "yml": "yaml"}
 NUMBER = r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?:[kMG]\b)?"
+DURATION = r"\d[\d.]* (?:ms|s|min|h)\b(?: \d+ (?:s|min)\b)?"
 
 
 class PageError(Exception):
@@ -87,15 +88,15 @@ def pattern(text, numbers_vary):
         if line.strip() == "...":
             lines.append(r"(?:.*\n)*?")
             continue
-        parts = re.split(r"(\.\.\.|\s+|" + NUMBER + ")", line.rstrip())
+        parts = re.split(r"(\.\.\.|\s+|" + DURATION + "|" + NUMBER + ")", line.rstrip())
         form = ""
         for part in parts:
             if part == "...":
                 form += ".*"
             elif part.isspace():
                 form += r"[ \t]+"
-            elif numbers_vary and re.fullmatch(NUMBER, part):
-                form += NUMBER
+            elif numbers_vary and (kind := next((kind for kind in (DURATION, NUMBER) if re.fullmatch(kind, part)), None)):
+                form += kind
             else:
                 form += re.escape(part)
         lines.append(form + r"[ \t]*\n")
@@ -154,7 +155,7 @@ class Page:
             with open(DTNN_RUN, "rb") as program:
                 return b"built without Boost.Beast" not in program.read()
         if name.endswith(".so"):
-            return is_there(name)
+            return is_there(name) and not SANITIZED  # whose runtime has to be in the program
         return bool(shutil.which(name))
 
     def fail(self, step, what):

@@ -46,8 +46,14 @@ class Forms(unittest.TestCase):
                                       ("a 13 b\nmore\nlast 7e-05 x end\n", True, True),
                                       ("a 13 b\nlast 0.5 x end\n", False, False),
                                       ("a 12 b\nlast 0.5 x end\nmore\n", False, False),
+                                      ("a 2 s b\nlast 0.5 x end\n", True, False),
                                       ("a x b\nlast 0.5 x end\n", True, False)):
             self.assertEqual(bool(re.fullmatch(pattern(shown, varies), printed)), same, printed)
+
+    def test_times(self):
+        for printed in ("0.38 s", "12 ms", "1 min 20 s", "2 h 3 min"):
+            self.assertTrue(re.fullmatch(pattern("3/3  0.38 s  end\n", True), f"3/3  {printed}  end\n"), printed)
+            self.assertFalse(re.fullmatch(pattern("3/3  0.38  end\n", True), f"3/3  {printed}  end\n"), printed)
 
     def test_pages_that_are_right(self):
         self.of("```csv file=a/t.csv\n1\n```\n```sh\ncat a/t.csv\n```\n```text output\n1\n```\n"
