@@ -80,4 +80,18 @@ set(CMAKE_REQUIRED_LIBRARIES ${BLIS_LIBRARY} Threads::Threads m)
 check_cxx_source_compiles("#include <blis.h>
 int main() { return bli_gks_lookup_nat_cntx(BLIS_ARCH_HASWELL) == nullptr; }" DTNN_BLIS_CONTEXTS)
 unset(CMAKE_REQUIRED_INCLUDES)
+
+# A static library that wants others, or one for another processor, would be noticed by the linker alone, after the compiler's minutes.
+set(CMAKE_REQUIRED_LIBRARIES JPEG::JPEG PNG::PNG LibArchive::LibArchive ZLIB::ZLIB ${XXHASH_LIBRARY})
+check_cxx_source_compiles("extern \"C\" { void jpeg_std_error(); void png_get_io_ptr(); void archive_read_support_format_all();
+void archive_read_support_filter_all(); void inflate(); void XXH3_64bits_reset(); }
+int main() { jpeg_std_error(); png_get_io_ptr(); archive_read_support_format_all(); archive_read_support_filter_all();
+inflate(); XXH3_64bits_reset(); }" DTNN_LIBRARIES_LINK)
 unset(CMAKE_REQUIRED_LIBRARIES)
+if(NOT DTNN_LIBRARIES_LINK)
+    unset(DTNN_LIBRARIES_LINK CACHE)
+    message(FATAL_ERROR "A program does not link with these libraries, of which one may be static and want others, or be for another "
+        "processor:\n  ${JPEG_LIBRARY_RELEASE} ${PNG_LIBRARY_RELEASE} ${LibArchive_LIBRARY} ${ZLIB_LIBRARY_RELEASE} ${XXHASH_LIBRARY}\n"
+        "${CMAKE_BINARY_DIR}/CMakeFiles/CMakeError.log has the linker's words. Name a folder that has them whole: "
+        "cmake -DCMAKE_PREFIX_PATH=FOLDER")
+endif()

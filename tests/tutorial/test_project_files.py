@@ -51,16 +51,28 @@ class ProjectFiles(unittest.TestCase):
         for package in packages:
             self.assertIn(PACKAGES[package] or "", text_of("NOTICE"), package)
 
-    def test_missing_libraries_are_all_named_at_once(self):
+    def refused(self, *options):
+        """What CMake says with these options, which it refuses."""
         with tempfile.TemporaryDirectory() as folder:
-            without = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("fmt", "yaml-cpp", "JPEG")]
-            command = ["cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, "-DDTNN_CUDA=OFF", *without]
+            command = ["cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, "-DDTNN_CUDA=OFF", *options]
             process = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.assertNotEqual(process.returncode, 0)
+        return process.stdout
+
+    def test_missing_libraries_are_all_named_at_once(self):
+        said = self.refused(*[f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("fmt", "yaml-cpp", "JPEG")])
         for line in ("These libraries are not found: fmt, yaml-cpp, libjpeg\n",
                      "  apt-get install libfmt-dev libyaml-cpp-dev libjpeg-dev\n",
                      "  spack install fmt yaml-cpp libjpeg-turbo\n"):
-            self.assertIn(line, process.stdout)
+            self.assertIn(line, said)
+
+    def test_a_library_that_does_not_link_is_refused_before_anything_is_compiled(self):
+        with tempfile.NamedTemporaryFile(suffix=".a") as library:
+            library.write(b"!<arch>\n")
+            library.flush()
+            said = self.refused(f"-DLibArchive_LIBRARY={library.name}")
+            self.assertIn("A program does not link with these libraries", said)
+            self.assertIn(library.name, said)
 
     def test_notice_names_what_programs_are_linked_with(self):
         if not shutil.which("readelf"):
