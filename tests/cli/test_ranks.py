@@ -186,6 +186,8 @@ class Ranks(CommandTest):
         self.check_goes_on()
 
     def test_a_signal_at_any_moment_of_the_start_ends_all(self):
+        # What a shell starts in the background ignores SIGINT, and hands that on to programs until they say otherwise.
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
         plan = self.compile_job("p.json", "training.batch_size=4", "training.epochs=2000")
         moments = [0.003, 0.006, 0.009, 0.012, 0.015, 0.018, 0.021, 0.025, 0.03, 0.05, 0.1, 0.2]
         # DTNN_SIGNAL_TRIALS=2000 python3 tests/cli/test_ranks.py Ranks.test_a_signal_at_any_moment_of_the_start_ends_all
