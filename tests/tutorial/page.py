@@ -17,7 +17,7 @@ The words behind a block's language say what the block is:
 A spec that begins with `kind:` and has no words is a file called by its `name`, and `dtnnc check` has no complaint.
 In an output, `...` stands for any text of a line, and a line of it for any lines. Comments that no reader sees:
 
-    <!-- run: COMMAND -->         is run as a block of commands is
+    <!-- run: COMMAND -->         is run as a block of commands is; `run needs=...:` likewise
     <!-- check: EXPRESSION -->    Python that must be true, with the functions of `Folder`
 
 Commands see the two programs on the path, `DTNN`, the root of the repository, and no tuning or configuration of the
@@ -36,7 +36,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from commands import BIN, DTNN_RUN, ROOT, SANITIZED, is_there, limit, why_no_ranks
 
 BLOCK = re.compile(r"^(?P<indent> *)```(?P<info>[^`\n]*)\n(?P<text>.*?)^(?P=indent)```$"
-                   r"|^<!-- (?P<comment>run|check): (?P<code>.*?)\s-->$", re.M | re.S)
+                   r"|^<!-- (?P<comment>run|check)(?P<words>(?: needs=\S+)?): (?P<code>.*?)\s-->$", re.M | re.S)
 # Blocks of other languages (and of none) are pictures, messages and code of others.
 DONE = {"sh", "yaml", "json"}
 OTHER_NAMES = {"bash": "sh", "shell": "sh", "console": "sh", "yml": "yaml"}
@@ -66,7 +66,7 @@ def steps(markdown):
     for match in BLOCK.finditer(markdown):
         line = markdown.count("\n", 0, match.start()) + 1
         if match["comment"]:
-            found.append(Step(line, match["comment"], [], match["code"]))
+            found.append(Step(line, match["comment"], match["words"].split(), match["code"]))
             continue
         language, *words = shlex.split(match["info"]) or [""]
         if language in OTHER_NAMES:

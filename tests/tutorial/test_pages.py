@@ -58,7 +58,8 @@ class Forms(unittest.TestCase):
     def test_pages_that_are_right(self):
         self.of("```csv file=a/t.csv\n1\n```\n```sh\ncat a/t.csv\n```\n```text output\n1\n```\n"
                 "<!-- check: exists('a/t.csv') and output == '1\\n' -->\n")
-        self.of("```sh exit=3\nexit 3\n```\n```sh needs=no-such-program\nfalse\n```\n")
+        self.of("```sh exit=3\nexit 3\n```\n```sh needs=no-such-program\nfalse\n```\n"
+                "<!-- run needs=no-such-program: false -->\n")
         self.of("```yaml part=training\nepochs: 3\n```\n1. In a list:\n\n   ```sh\n   true\n   ```\n")
 
     def test_pages_that_are_wrong(self):
