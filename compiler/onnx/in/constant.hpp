@@ -74,5 +74,8 @@ inline constexpr std::int64_t kMostFolded = std::int64_t{1} << 24;
 inline constexpr double kBatch = -double(std::int64_t{1} << 51);
 /// How many times the batch the number is; 0: it is another number.
 std::int64_t batch_of(double number);
+/// Stands for the place of a sample in its batch, among indices that are worked out of it: n times
+/// the place and a number below this are the sum of both.
+inline constexpr std::int64_t kSample = std::int64_t{1} << 32;
 
 }  // namespace dtnn::compiler::onnx

@@ -105,7 +105,7 @@ bool read_named(const NodeReader& node) {
 
 void expression(const NodeReader& node, std::string text,
                 const std::vector<const ImportedValue*>& sources) {
-    node.layer_like("elementwise", {{"expression", std::move(text)}}, sources);
+    node.by_element("elementwise", {{"expression", std::move(text)}}, sources);
 }
 
 /// A constant beside a value: one number, or one for each of our channels or features.
@@ -114,7 +114,7 @@ struct Beside {
     Numbers by_channel;
 };
 
-Beside beside(const Constant& constant, const ImportedValue& value) {
+Beside beside(const NodeReader& node, const Constant& constant, const ImportedValue& value) {
     if (!constant.real) throw Refused("it computes with integers");
     if (constant.elements() == 1 && constant.dims.size() <= value.rank())
         return {std::stod(fmt::format("{}", float(constant.at(0)))), {}};
@@ -123,24 +123,32 @@ Beside beside(const Constant& constant, const ImportedValue& value) {
                                   fmt::join(constant.dims, ", "), fmt::join(value.dims(), ", ")),
                       "one number, or one for each channel, can be");
     };
-    if (constant.dims.size() > value.rank() || !value.rows.empty()) return refuse();
+    if (constant.dims.size() > value.rank()) return refuse();
     const std::size_t skipped = value.rank() - constant.dims.size();
-    const auto& axes = value.type.axes;
-    const auto channel = std::find(axes.begin(), axes.end(), AxisKind::channel);
-    const auto ours = std::size_t(channel != axes.end() ? channel - axes.begin()
-                                                        : std::ptrdiff_t(axes.size()) - 1);
+    const int ours = feature_axis(value.type.axes);
     for (std::size_t i = 0; i < constant.dims.size(); ++i) {
         if (constant.dims[i] == 1) continue;
         const std::size_t axis = skipped + i;
-        if (std::size_t(value.order[axis]) != ours || value.extent(axis) != constant.dims[i])
-            return refuse();
+        if (value.order[axis] != ours || value.extent(axis) != constant.dims[i]) return refuse();
     }
-    return {std::nullopt, numbers_of(constant)};
+    return {std::nullopt, numbers_of(in_row_order(node, constant, value))};
+}
+
+/// The input, as an image or a sequence where numbers along one of its axes ask for that.
+ImportedValue taken_beside(const NodeReader& node, std::size_t value, const Constant& constant) {
+    const ImportedValue& src = node.activation(value);
+    const std::size_t rank = constant.dims.size();
+    if (src.rank() != 3 || rank > 3) return src;
+    for (std::size_t i = 0; i < rank; ++i) {
+        if (constant.dims[i] == 1 || src.order[3 - rank + i] == feature_axis(src.type.axes))
+            continue;
+        return is_image(src.type) ? as_sequence(node, src) : as_image(node, src);
+    }
+    return src;
 }
 
 /// The bias of a convolution or a dense layer that had none and that nobody else reads.
-bool joins_bias(const NodeReader& node, std::size_t value, const Numbers& numbers) {
-    const ImportedValue& src = node.input(value);
+bool joins_bias(const NodeReader& node, const ImportedValue& src, const Numbers& numbers) {
     if (src.source < 0 || !node.importer().is_read_once(src.source)) return false;
     ImportedLayer& layer = node.importer().layer(src.source);
     if (!layer.parameters.contains("weights") || layer.parameters.contains("bias")) return false;
@@ -152,9 +160,8 @@ bool joins_bias(const NodeReader& node, std::size_t value, const Numbers& number
 }
 
 /// Factors or offsets of a normalisation that nobody else reads.
-bool joins_normalisation(const NodeReader& node, std::size_t value, const Numbers& numbers,
+bool joins_normalisation(const NodeReader& node, const ImportedValue& src, const Numbers& numbers,
                          bool sum) {
-    const ImportedValue& src = node.input(value);
     if (src.source < 0 || !node.importer().is_read_once(src.source)) return false;
     ImportedLayer& layer = node.importer().layer(src.source);
     const auto gamma = layer.parameters.find("gamma"), beta = layer.parameters.find("beta");
@@ -198,11 +205,12 @@ void arithmetic(const NodeReader& node, char sign) {
             if (a.source == b.source) return expression(node, fmt::format("x {} x", sign), {&a});
             return expression(node, fmt::format("x0 {} x1", sign), {&a, &b});
         }
-        return node.layer_like(sign == '+' ? "add" : "multiply", {}, {&a, &b});
+        return node.by_element(sign == '+' ? "add" : "multiply", {}, {&a, &b});
     }
     const std::size_t value = left ? 1 : 0;
-    const ImportedValue& src = node.activation(value);
-    const Beside other = beside(*node.input(1 - value).constant, src);
+    const Constant& constant = *node.input(1 - value).constant;
+    const ImportedValue src = taken_beside(node, value, constant);
+    const Beside other = beside(node, constant, src);
     // x - c is x + (-c), x / c is x * (1 / c); c - x and c / x are other functions.
     const bool sum = sign == '+' || sign == '-';
     if (other.number) {
@@ -219,9 +227,10 @@ void arithmetic(const NodeReader& node, char sign) {
     if (!left)
         for (double& number : numbers)
             number = sign == '-' ? -number : sign == '/' ? 1 / number : number;
-    const bool other_function = left && (sign == '-' || sign == '/');
-    if (!other_function && joins_normalisation(node, value, numbers, sum)) return;
-    if (sum && !other_function && joins_bias(node, value, numbers)) return;
+    const bool joins =
+        src.source == node.input(value).source && !(left && (sign == '-' || sign == '/'));
+    if (joins && joins_normalisation(node, src, numbers, sum)) return;
+    if (joins && sum && joins_bias(node, src, numbers)) return;
     const std::string form = left && sign == '-'   ? "value - x"
                              : left && sign == '/' ? "value / x"
                              : sum                 ? "x + value"
@@ -243,7 +252,7 @@ void extreme(const NodeReader& node, const char* name) {
     if (sources.empty()) throw Refused("it has no value of the network");
     for (std::size_t i = 0; i < node.count(); ++i) {
         if (!node.input(i).is_constant()) continue;
-        const Beside other = beside(*node.input(i).constant, *sources[0]);
+        const Beside other = beside(node, *node.input(i).constant, *sources[0]);
         if (!other.number) throw Refused("it has a number for each channel", "");
         numbers.push_back(*other.number);
     }
@@ -305,7 +314,7 @@ void read_pow(const NodeReader& node) {
     Constant exponent = *node.input(1).constant;
     if (!exponent.real)
         exponent = node.importer().constants().make(exponent.dims, true, numbers_of(exponent));
-    const Beside other = beside(exponent, src);
+    const Beside other = beside(node, exponent, src);
     if (!other.number) throw Refused("it has an exponent for each channel", "");
     expression(node, fmt::format("x ** {}", real_text(*other.number)), {&src});
 }
@@ -324,7 +333,7 @@ void read_sum(const NodeReader& node) {
     std::vector<const ImportedValue*> sources;
     for (std::size_t i = 0; i < node.count(); ++i)
         sources.push_back(&node.activation(i));
-    node.layer_like("add", {}, sources);
+    node.by_element("add", {}, sources);
 }
 
 void read_clip(const NodeReader& node) {
@@ -334,8 +343,8 @@ void read_clip(const NodeReader& node) {
         if (node.find("min")) least = node.real("min", 0);
         if (node.find("max")) most = node.real("max", 0);
     } else {
-        if (node.has(1)) least = beside(node.constant(1, "least"), src).number;
-        if (node.has(2)) most = beside(node.constant(2, "most"), src).number;
+        if (node.has(1)) least = beside(node, node.constant(1, "least"), src).number;
+        if (node.has(2)) most = beside(node, node.constant(2, "most"), src).number;
     }
     // The largest numbers there are stand for no bound.
     if (least && *least <= -3e38) least.reset();
@@ -349,8 +358,8 @@ void read_clip(const NodeReader& node) {
 }
 
 void read_p_relu(const NodeReader& node) {
-    const ImportedValue& src = node.activation();
-    const Beside slope = beside(node.constant(1, "slope"), src);
+    const ImportedValue src = taken_beside(node, 0, node.constant(1, "slope"));
+    const Beside slope = beside(node, node.constant(1, "slope"), src);
     if (slope.number && *slope.number >= 0)
         return node.layer_like("leaky_relu", {{"negative_slope", *slope.number}}, {&src});
     if (slope.number)

@@ -14,6 +14,34 @@
 
 namespace dtnn::compiler::onnx {
 
+Dims broadcast_dims(const Dims& a, const Dims& b) {
+    Dims dims(std::max(a.size(), b.size()), 1);
+    for (const Dims* given : {&a, &b})
+        for (std::size_t i = 0; i < given->size(); ++i) {
+            std::int64_t& extent = dims[dims.size() - given->size() + i];
+            extent = std::max(extent, (*given)[i]);
+        }
+    return dims;
+}
+
+std::vector<std::size_t> broadcast_places(const Dims& wanted, const Dims& dims) {
+    if (dims.size() > wanted.size()) throw Refused("its inputs do not fit");
+    std::vector<std::size_t> made(std::size_t(element_count(wanted)), 0);
+    std::size_t step = 1, inner = 1;
+    for (std::size_t i = wanted.size(); i-- > 0;) {
+        const std::size_t skipped = wanted.size() - dims.size();
+        const auto extent = std::size_t(i < skipped ? 1 : dims[i - skipped]);
+        const auto whole = std::size_t(wanted[i]);
+        if (extent != 1 && extent != whole) throw Refused("its inputs do not fit");
+        if (extent > 1)
+            for (std::size_t at = 0; at < made.size(); ++at)
+                made[at] += at / inner % whole * step;
+        inner *= whole;
+        step *= extent;
+    }
+    return made;
+}
+
 void read_shape(const NodeReader& node) {
     const ImportedValue& src = node.input(0);
     const Dims dims = src.dims();
@@ -228,6 +256,8 @@ Constant fold_constant_of_shape(const Folding& f) {
 
 Constant fold_range(const Folding& f) {
     const double start = f.x().at(0), step = f.in.at(2)->at(0);
+    if (batch_of(f.in.at(1)->at(0)) == 1 && start == 0 && step == 1)
+        return f.make({1}, {double(kSample)});
     const double count = std::ceil((f.in.at(1)->at(0) - start) / step);
     if (!(count >= 0) || count > double(kMostFolded)) throw Refused("its range is not sound");
     Numbers numbers(static_cast<std::size_t>(count));
@@ -248,24 +278,23 @@ Constant fold_cast(const Folding& f) {
 
 using Operation = double (*)(double, double);
 
-/// Two of one shape, or one of them a single number. What `scales` may be done to the batch.
+/// As NumPy broadcasts. What `scales` may be done to the batch.
 Constant fold_pairs(const Folding& f, Operation operation, bool scales) {
     const Constant &a = f.x(), &b = *f.in.at(1);
-    const std::int64_t count = std::max(a.elements(), b.elements());
-    if (a.dims != b.dims && a.elements() != 1 && b.elements() != 1)
-        throw Refused("it computes with constants of different shapes");
+    const Dims dims = broadcast_dims(a.dims, b.dims);
+    if (element_count(dims) > kMostFolded) throw Refused("it works out too many numbers");
     const Numbers left = numbers_of(a), right = numbers_of(b);
+    const auto from_a = broadcast_places(dims, a.dims), from_b = broadcast_places(dims, b.dims);
     Numbers numbers;
-    for (std::int64_t i = 0; i < count; ++i) {
-        const double x = left[std::size_t(a.elements() == 1 ? 0 : i)];
-        const double y = right[std::size_t(b.elements() == 1 ? 0 : i)];
+    for (std::size_t i = 0; i < from_a.size(); ++i) {
+        const double x = left[from_a[i]], y = right[from_b[i]];
         const double value = operation(x, y);
         if (!a.real && (batch_of(x) || batch_of(y)) && !(scales && batch_of(value)))
             throw Refused("it computes with the size of the batch",
                           "export the model with -1 for the batch in its shapes");
         numbers.push_back(a.real ? value : std::trunc(value));
     }
-    return f.constants.make(a.elements() == count ? a.dims : b.dims, a.real, numbers);
+    return f.constants.make(dims, a.real, numbers);
 }
 
 using Fold = std::function<Constant(const Folding&)>;

@@ -76,12 +76,34 @@ std::string sound_name(std::string_view text) {
     return name.size() > kLongest ? part_of_name(name.substr(name.size() - kLongest)) : name;
 }
 
+bool is_image_of_file(const ValueInfoProto& input) {
+    return input.type && input.type->tensor_type && input.type->tensor_type->shape &&
+           input.type->tensor_type->shape->dim.size() == 4;
+}
+
+/// Whole numbers of a layer lie within what the language allows.
+void expect_bounds(const OpDef& def, const Field& field, const Attributes& attributes) {
+    const auto given = attributes.find(std::string(field.name));
+    if (given == attributes.end()) return;
+    std::vector<std::int64_t> numbers;
+    if (const auto* one = std::get_if<std::int64_t>(&given->second)) numbers = {*one};
+    if (const auto* list = std::get_if<std::vector<std::int64_t>>(&given->second)) numbers = *list;
+    for (const std::int64_t number : numbers)
+        if (double(number) > field.maximum.value_or(double(number)))
+            throw Refused(fmt::format("it comes to a {} whose {} is {}, and {} is the most",
+                                      def.name, field.name, number, *field.maximum));
+}
+
 }  // namespace
 
 // ---- The file
 
-Importer::Importer(const ModelProto& model, std::string name, Constants& constants)
-    : model_(model), name_(std::move(name)), constants_(constants) {}
+Importer::Importer(const ModelProto& model, std::string name, Constants& constants,
+                   bool guesses_otherwise)
+    : model_(model),
+      name_(std::move(name)),
+      constants_(constants),
+      guesses_otherwise_(guesses_otherwise) {}
 
 void Importer::refuse(std::string place, std::string text, std::string help) {
     made_.refusals.push_back({std::move(place), std::move(text), std::move(help)});
@@ -139,6 +161,7 @@ ImportedModel Importer::run() {
         refuse("the file",
                fmt::format("it has {} outputs, and a network here has one", graph.output.size()),
                "export the model with one output");
+    made_.layers = layers_.size();
     if (!made_.refusals.empty()) return std::move(made_);
     const ImportedValue* output = find(graph.output[0].name);
     if (output && !output->is_constant() && output->source < 0) {
@@ -150,12 +173,19 @@ ImportedModel Importer::run() {
         refuse("the file", "no layer makes its output", "");
         return std::move(made_);
     }
+    // Images come out with channels first, whichever the file has, and sequences as such.
     const bool with_channels_last = output->view.empty() && output->rows.empty() &&
-                                    is_image(output->type) && output->order == Order{0, 2, 3, 1};
+                                    is_image(output->type) && output->order.back() == 1 &&
+                                    std::is_sorted(output->order.begin(), output->order.end() - 1);
     if (!output->is_plain() && !with_channels_last)
         refuse("the file", "its output has its axes in another order than here",
                "export the model with channels first");
     if (!made_.refusals.empty()) return std::move(made_);
+    if (output->is_plain() && output->rank() < output->type.dims.size()) {
+        const NodeProto nameless;
+        set(graph.output[0].name, as_sequence(NodeReader(*this, nameless), *output));
+        output = find(graph.output[0].name);
+    }
 
     // What the output does not need is left out; the last layer is the output.
     std::vector<bool> used(layers_.size(), false);
@@ -240,7 +270,7 @@ void Importer::read_inputs() {
         Dims dims;
         for (const Extent& extent : dim)
             dims.push_back(extent.value.value_or(0));
-        const bool last = dim.size() == 4 && is_turned(input.name, dims);
+        const bool last = dim.size() == 4 && is_turned(input.name, dims) != guesses_otherwise_;
         ImportedValue value;
         value.source = -1 - int(inputs_.size());
         value.order = last ? Order{0, 2, 3, 1} : Order(dim.size());
@@ -343,6 +373,8 @@ int Importer::add_layer(const NodeProto& node, const std::string& type, Attribut
         types.push_back({DType::f32, parameters.at("value").dims, {}, {}});
         attributes["expression"] = formula->expression;
     }
+    for (const Field& field : def.fields)
+        expect_bounds(def, field, attributes);
     std::vector<Type> results;
     if (const auto error = infer(def, types, attributes, results))
         throw Refused(error->text, error->help);
@@ -363,7 +395,16 @@ int Importer::add_layer(const NodeProto& node, const std::string& type, Attribut
 }
 
 ImportedModel import_model(const ModelProto& model, const std::string& name, Constants& constants) {
-    return Importer(model, name, constants).run();
+    // An image's channels are first or last, as its readers say, of which many are heard here;
+    // where one of the others says otherwise, it is read once more. Whichever has come further is
+    // right.
+    ImportedModel made = Importer(model, name, constants, false).run();
+    const bool images = model.graph && std::any_of(model.graph->input.begin(),
+                                                   model.graph->input.end(), is_image_of_file);
+    if (made.refusals.empty() || !images) return made;
+    ImportedModel other = Importer(model, name, constants, true).run();
+    const bool better = other.refusals.empty() || other.layers > made.layers;
+    return better ? std::move(other) : std::move(made);
 }
 
 bool is_read(const std::string& op_type) {

@@ -33,7 +33,8 @@ struct ImportedValue {
     std::optional<Constant> constant;
     int source = 0;  ///< a layer, or -1, -2, ...: an input
     Type type;       ///< as ours, of one sample
-    Order order;     ///< axis i of the file's value is axis order[i] of ours
+    /// Axis i of the file's value is axis order[i] of ours. An axis of 1 of an image may be none.
+    Order order;
     /// A row that the file orders otherwise: number i of ours is number rows[i] of it.
     std::vector<std::int64_t> rows = {};
     View view = {};  ///< of axes that are taken apart or joined, else empty
@@ -82,9 +83,14 @@ class NodeReader {
     const ImportedValue& activation(std::size_t i = 0) const;
     /// The same, or one whose axes are taken apart.
     const ImportedValue& viewed(std::size_t i = 0) const;
-    /// An activation whose axes are in our order.
-    const ImportedValue& plain(std::size_t i = 0) const;
-    const ImportedValue& image(std::size_t i = 0) const;
+    /// What windows slide over: an image whose channels are axis 1 of the file's value and whose
+    /// other axes may stand in any order; of [batch, channels, steps] it has the height 1. Or steps
+    /// with their features behind them as rows and columns of one channel: then axis 1 is 3.
+    ImportedValue windowed(std::size_t i = 0) const;
+    /// The same, with axis 1 as the channels in any case.
+    ImportedValue image(std::size_t i = 0) const;
+    /// Of the second input, which is known.
+    Constant weights(std::size_t rank) const;
 
     const AttributeProto* find(std::string_view name) const;
     std::int64_t integer(std::string_view name, std::int64_t absent) const;
@@ -99,8 +105,13 @@ class NodeReader {
     void layer(const char* type, Attributes fields,
                const std::vector<const ImportedValue*>& sources,
                std::map<std::string, Constant> parameters = {}) const;
-    /// The same as `like` in its axes.
+    /// The same, with its axes in the order of the sources'.
     void layer_like(const char* type, Attributes fields,
+                    const std::vector<const ImportedValue*>& sources,
+                    std::map<std::string, Constant> parameters = {}) const;
+    /// The same of values that are computed with number by number: what has an axis of 1 is
+    /// repeated along it.
+    void by_element(const char* type, Attributes fields,
                     const std::vector<const ImportedValue*>& sources) const;
     void formula(const ImportedFormula& formula, const ImportedValue& source,
                  Constant by_channel) const;
@@ -113,12 +124,16 @@ class NodeReader {
 
 class Importer {
   public:
-    Importer(const ModelProto& model, std::string name, Constants& constants);
+    /// `guesses_otherwise`: images that seem to have their channels first have them last, and the
+    /// other way round.
+    Importer(const ModelProto& model, std::string name, Constants& constants,
+             bool guesses_otherwise);
     ImportedModel run();
 
     Constants& constants() { return constants_; }
     std::int64_t opset() const { return opset_; }
     std::int64_t file_batch() const { return file_batch_; }  ///< 0: any
+    const GraphProto& graph() const { return *model_.graph; }
     const ImportedValue* find(const std::string& name) const;
     bool is_refused(const std::string& name) const { return refused_.contains(name); }
     /// How many nodes and outputs read it.
@@ -148,6 +163,7 @@ class Importer {
     const ModelProto& model_;
     std::string name_;
     Constants& constants_;
+    bool guesses_otherwise_;
     std::int64_t opset_ = 0, file_batch_ = 0;
     std::map<std::string, ImportedValue> values_;
     std::set<std::string> refused_;  ///< values of nodes that could not be read
@@ -170,6 +186,12 @@ class Importer {
 std::size_t place_of_axis(std::int64_t axis, std::size_t rank);
 std::vector<std::int64_t> integers_of(const Constant& constant);
 
+/// The extents of what is computed of both, as NumPy broadcasts.
+Dims broadcast_dims(const Dims& a, const Dims& b);
+/// Which number of a tensor of `dims` stands beside each of one of `wanted` then; throws Refused
+/// where they do not fit.
+std::vector<std::size_t> broadcast_places(const Dims& wanted, const Dims& dims);
+
 /// Whether the node's inputs are all known; then its results are worked out.
 bool fold(const NodeReader& node);
 
@@ -184,6 +206,21 @@ View view_of(const ImportedValue& value);
 void reshaped(const NodeReader& node, const ImportedValue& src, const Dims& sample);
 /// The value with these axes, and the layer that moves its numbers so, if there is one.
 ImportedValue settled(const NodeReader& node, const ImportedValue& src, View view);
+/// The value's numbers in the order of these pieces of its axes, which have all of them, by slices
+/// that are joined elsewhere; the shape is any. Nothing where that takes too many.
+std::optional<ImportedValue> moved(const NodeReader& node, const ImportedValue& src,
+                                   std::vector<Piece> wanted);
+/// Values of three axes, with the batch, as an image and as a sequence; others as they are.
+ImportedValue as_image(const NodeReader& node, const ImportedValue& src);
+ImportedValue as_sequence(const NodeReader& node, const ImportedValue& src);
+/// Values that are computed with number by number: sequences as images where there are images, and
+/// axes of 1 repeated, as NumPy broadcasts.
+std::vector<ImportedValue> alike(const NodeReader& node,
+                                 const std::vector<const ImportedValue*>& sources);
+
+/// Numbers of the file for each number of a row, or anything else as it is: in our order.
+Constant in_row_order(const NodeReader& node, const Constant& given, const ImportedValue& src);
+
 /// A row of all numbers of a sample, in the file's order of the axes.
 ImportedValue flattened(const NodeReader& node, const ImportedValue& src);
 

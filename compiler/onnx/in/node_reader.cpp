@@ -55,6 +55,15 @@ std::vector<std::int64_t> integers_of(const Constant& constant) {
     return values;
 }
 
+Constant in_row_order(const NodeReader& node, const Constant& given, const ImportedValue& src) {
+    if (src.rows.empty() || given.elements() != std::int64_t(src.rows.size())) return given;
+    const Numbers theirs = numbers_of(given);
+    Numbers ours;
+    for (const std::int64_t row : src.rows)
+        ours.push_back(theirs[std::size_t(row)]);
+    return node.importer().constants().make(given.dims, given.real, ours);
+}
+
 std::int64_t NodeReader::opset() const {
     return importer_.opset();
 }
@@ -91,22 +100,12 @@ const ImportedValue& NodeReader::activation(std::size_t i) const {
                   "are shuffled, images that are repeated and groups that are normalised are read");
 }
 
-const ImportedValue& NodeReader::plain(std::size_t i) const {
-    const ImportedValue& value = activation(i);
-    if (value.is_plain()) return value;
-    throw Refused(
-        "its input has its axes in another order than images have here, batch, channels, "
-        "height, width",
-        "export the model with channels first");
-}
-
-const ImportedValue& NodeReader::image(std::size_t i) const {
-    const ImportedValue& value = plain(i);
-    if (is_image(value.type)) return value;
-    throw Refused(fmt::format("its input is [{}], and it is read of images alone, [batch, "
-                              "channels, height, width]",
-                              fmt::join(value.dims(), ", ")),
-                  "");
+Constant NodeReader::weights(std::size_t rank) const {
+    const Constant& weights = constant(1, "second operand, the weights,");
+    if (weights.dims.size() != rank)
+        throw Refused(
+            fmt::format("its weights have {} axes instead of {}", weights.dims.size(), rank));
+    return weights;
 }
 
 const AttributeProto* NodeReader::find(std::string_view name) const {
@@ -156,14 +155,16 @@ void NodeReader::layer(const char* type, Attributes fields,
 }
 
 void NodeReader::layer_like(const char* type, Attributes fields,
-                            const std::vector<const ImportedValue*>& sources) const {
+                            const std::vector<const ImportedValue*>& sources,
+                            std::map<std::string, Constant> parameters) const {
     Order order = sources[0]->order;
     std::vector<std::int64_t> rows = sources[0]->rows;
     for (const ImportedValue* source : sources)
         if (!source->lies_like(*sources[0]))
             throw Refused("its inputs have their axes in different orders",
                           "export the model with channels first");
-    const int made = importer_.add_layer(node_, type, std::move(fields), sources, {});
+    const int made =
+        importer_.add_layer(node_, type, std::move(fields), sources, std::move(parameters));
     ImportedValue& value = importer_.layer(made).value;
     value.order = std::move(order);
     value.rows = std::move(rows);
@@ -173,10 +174,13 @@ void NodeReader::layer_like(const char* type, Attributes fields,
 void NodeReader::formula(const ImportedFormula& formula, const ImportedValue& source,
                          Constant by_channel) const {
     Order order = source.order;
+    std::vector<std::int64_t> rows = source.rows;
     const int made = importer_.add_layer(node_, "elementwise", {}, {&source},
                                          {{"value", std::move(by_channel)}}, &formula);
-    importer_.layer(made).value.order = std::move(order);
-    result(importer_.layer(made).value);
+    ImportedValue& value = importer_.layer(made).value;
+    value.order = std::move(order);
+    value.rows = std::move(rows);
+    result(value);
 }
 
 void NodeReader::result(ImportedValue value) const {

@@ -59,25 +59,6 @@ Numbers samples(const Dims& dims) {
     return numbers;
 }
 
-/// Which number of a tensor of `dims` stands beside each of one of `wanted`, as NumPy broadcasts.
-std::vector<std::size_t> places(const Dims& wanted, const Dims& dims) {
-    if (dims.size() > wanted.size()) throw Refused("its inputs do not fit");
-    std::vector<std::size_t> made(std::size_t(element_count(wanted)), 0);
-    std::size_t step = 1, inner = 1;
-    for (std::size_t i = wanted.size(); i-- > 0;) {
-        const std::size_t skipped = wanted.size() - dims.size();
-        const auto extent = std::size_t(i < skipped ? 1 : dims[i - skipped]);
-        const auto whole = std::size_t(wanted[i]);
-        if (extent != 1 && extent != whole) throw Refused("its inputs do not fit");
-        if (extent > 1)
-            for (std::size_t at = 0; at < made.size(); ++at)
-                made[at] += at / inner % whole * step;
-        inner *= whole;
-        step *= extent;
-    }
-    return made;
-}
-
 struct Operand {
     Dims dims;
     Numbers numbers;
@@ -88,7 +69,7 @@ Operand mean(const Operand& x, const std::set<std::size_t>& axes) {
     for (const std::size_t axis : axes)
         made.dims.at(axis) = 1;
     made.numbers.assign(std::size_t(element_count(made.dims)), 0);
-    const std::vector<std::size_t> to = places(x.dims, made.dims);
+    const std::vector<std::size_t> to = broadcast_places(x.dims, made.dims);
     for (std::size_t i = 0; i < to.size(); ++i)
         made.numbers[to[i]] += x.numbers[i];
     for (double& number : made.numbers)
@@ -111,14 +92,9 @@ Operand operand(const NodeReader& node, std::size_t i, const Probe& probe) {
 using Binary = double (*)(double, double);
 
 Operand paired(const Operand& a, const Operand& b, Binary binary) {
-    Dims dims(std::max(a.dims.size(), b.dims.size()), 1);
-    for (const Dims* given : {&a.dims, &b.dims})
-        for (std::size_t i = 0; i < given->size(); ++i) {
-            std::int64_t& extent = dims[dims.size() - given->size() + i];
-            extent = std::max(extent, (*given)[i]);
-        }
+    Dims dims = broadcast_dims(a.dims, b.dims);
     if (element_count(dims) > kMostFolded) throw Refused("it works out too many numbers");
-    const auto from_a = places(dims, a.dims), from_b = places(dims, b.dims);
+    const auto from_a = broadcast_places(dims, a.dims), from_b = broadcast_places(dims, b.dims);
     Operand made{std::move(dims), {}};
     for (std::size_t i = 0; i < from_a.size(); ++i)
         made.numbers.push_back(binary(a.numbers[from_a[i]], b.numbers[from_b[i]]));

@@ -169,6 +169,38 @@ void join_rows(const NodeReader& node, const std::vector<const ImportedValue*>& 
     node.result(node.importer().layer(made).value);
 }
 
+/// Images side by side, or one below the other: each row, or each channel, is a row of numbers.
+void join_pixels(const NodeReader& node, const std::vector<const ImportedValue*>& sources,
+                 bool side_by_side) {
+    Importer& importer = node.importer();
+    std::vector<ImportedValue> rows;
+    Dims dims;
+    for (const ImportedValue* source : sources) {
+        const Dims& own = source->type.dims;
+        if (!is_image(source->type) || !source->lies_like(*sources[0]))
+            throw Refused("its inputs have their axes in different orders",
+                          "export the model with channels first");
+        const Integers shape =
+            side_by_side ? Integers{own[1] * own[2], own[3]} : Integers{own[1], own[2] * own[3]};
+        const int made = importer.add_layer({}, "reshape", {{"shape", shape}}, {source}, {});
+        rows.push_back(importer.layer(made).value);
+        if (dims.empty())
+            dims = own;
+        else
+            dims[side_by_side ? 3 : 2] += own[side_by_side ? 3 : 2];
+    }
+    std::vector<const ImportedValue*> all;
+    for (const ImportedValue& row : rows)
+        all.push_back(&row);
+    const int joined = importer.add_layer(node.node(), "concat", {}, all, {});
+    const ImportedValue row = importer.layer(joined).value;
+    const int made = importer.add_layer(
+        {}, "reshape", {{"shape", Integers{dims[1], dims[2], dims[3]}}}, {&row}, {});
+    ImportedValue value = importer.layer(made).value;
+    value.order = sources[0]->order;
+    node.result(std::move(value));
+}
+
 }  // namespace
 
 void read_concat(const NodeReader& node) {
@@ -181,8 +213,7 @@ void read_concat(const NodeReader& node) {
         return join_rows(node, sources);
     const std::string word =
         word_of(*sources[0], place_of_axis(node.integer("axis", 1), sources[0]->rank()));
-    if (word == "height" || word == "width")
-        throw Refused("it joins images along their height or width", "channels can be joined");
+    if (word == "height" || word == "width") return join_pixels(node, sources, word == "width");
     node.layer_like("concat", along(word), sources);
 }
 
@@ -204,6 +235,23 @@ void slice(const NodeReader& node, const ImportedValue& src, std::size_t axis, s
     node.importer().set(result, std::move(value));
 }
 
+/// Every `step`th row or column, as windows of one cell.
+ImportedValue every(const NodeReader& node, const ImportedValue& given, std::size_t axis,
+                    std::int64_t step) {
+    const ImportedValue src = as_image(node, given);
+    const int ours = src.order[axis];
+    if (!is_image(src.type) || ours < 2)
+        throw Refused(fmt::format("it goes by steps of {}", step),
+                      "steps of 1 can be, and along height and width all above");
+    Integers stride{1, 1};
+    stride[std::size_t(ours - 2)] = step;
+    const int made = node.importer().add_layer(
+        node.node(), "max_pool2d", {{"kernel", Integers{1, 1}}, {"stride", stride}}, {&src}, {});
+    ImportedValue value = node.importer().layer(made).value;
+    value.order = src.order;
+    return value;
+}
+
 }  // namespace
 
 void read_slice(const NodeReader& node) {
@@ -221,18 +269,60 @@ void read_slice(const NodeReader& node) {
     if (starts.size() != ends.size() || axes.size() != starts.size())
         throw Refused("its starts, ends and axes are not as many");
     for (std::size_t i = 0; i < starts.size(); ++i) {
-        if (i < steps.size() && steps[i] != 1)
-            throw Refused(fmt::format("it goes by steps of {}", steps[i]), "steps of 1 can be");
         const std::size_t axis = place_of_axis(axes[i], src.rank());
+        const std::int64_t step = i < steps.size() ? steps[i] : 1;
         const std::int64_t extent = src.extent(axis);
         const auto place = [&](std::int64_t at) {
             return std::clamp<std::int64_t>(at < 0 ? at + extent : at, 0, extent);
         };
         if (axis == 0 && starts[i] == 0 && ends[i] >= kFar) continue;
+        if (step < 1) throw Refused(fmt::format("it goes by steps of {}", step), "");
         slice(node, src, axis, place(starts[i]), place(ends[i]), node.node().output[0]);
         src = *node.importer().find(node.node().output[0]);
+        if (step > 1) src = every(node, src, axis, step);
     }
     node.result(std::move(src));
+}
+
+namespace {
+
+/// Whether the indices are those of all numbers of the batch in their order, of a value that is one
+/// row of them: as exporters write a view of other strides.
+bool are_all(const NodeReader& node, const ImportedValue& src, const Constant& indices) {
+    const std::int64_t numbers = element_count(src.type.dims);
+    if (src.view.empty() || indices.dims.empty() || src.dims()[0] != numbers) return false;
+    const bool fixed = indices.dims[0] > 1 && indices.dims[0] == node.importer().file_batch();
+    if (indices.elements() != (fixed ? indices.dims[0] : 1) * numbers) return false;
+    const std::int64_t first = fixed ? 0 : saturating_product({kSample, numbers});
+    const Integers at = integers_of(indices);
+    for (std::size_t i = 0; i < at.size(); ++i)
+        if (at[i] != first + std::int64_t(i)) return false;
+    return true;
+}
+
+}  // namespace
+
+void read_gather(const NodeReader& node) {
+    if (const Constant& all = node.constant(1, "indices"); are_all(node, node.viewed(), all))
+        return reshaped(node, node.viewed(), Dims(all.dims.begin() + 1, all.dims.end()));
+    const ImportedValue src = node.activation();
+    const std::size_t axis = place_of_axis(node.integer("axis", 0), src.rank());
+    const Constant& indices = node.constant(1, "indices");
+    const std::int64_t extent = src.extent(axis);
+    Integers at = integers_of(indices);
+    for (std::size_t i = 0; i < at.size(); ++i) {
+        if (at[i] < 0) at[i] += extent;
+        if (at[i] != at[0] + std::int64_t(i) || at[i] < 0 || at[i] >= extent)
+            throw Refused("it takes places that do not follow each other",
+                          "ranges can be, and single places");
+    }
+    if (at.empty() || indices.dims.size() > 1) throw Refused("its indices are no list");
+    slice(node, src, axis, at[0], at.back() + 1, node.node().output[0]);
+    if (!indices.dims.empty()) return;
+    const ImportedValue one = *node.importer().find(node.node().output[0]);
+    Dims sample = one.dims();
+    sample.erase(sample.begin() + std::ptrdiff_t(axis));
+    reshaped(node, one, Dims(sample.begin() + 1, sample.end()));
 }
 
 void read_split(const NodeReader& node) {
@@ -256,8 +346,44 @@ void read_split(const NodeReader& node) {
     }
 }
 
+namespace {
+
+/// Channels of zeros before and behind an image's: some of its own, times 0.
+ImportedValue with_more_channels(const NodeReader& node, const ImportedValue& src,
+                                 std::int64_t before, std::int64_t after) {
+    Importer& importer = node.importer();
+    const auto layer = [&](const char* type, Attributes fields,
+                           const std::vector<const ImportedValue*>& sources) {
+        return importer.layer(importer.add_layer({}, type, std::move(fields), sources, {})).value;
+    };
+    const std::int64_t channels = src.type.dims[1];
+    constexpr std::int64_t kMostTimes = 64;
+    if (std::max(before, after) > kMostTimes * channels)
+        throw Refused("it adds far more channels than there are", "");
+    const ImportedValue none = layer("scale", {{"factor", 0.0}, {"offset", 0.0}}, {&src});
+    std::vector<ImportedValue> parts;
+    const auto add_zeros = [&](std::int64_t count) {
+        for (; count >= channels; count -= channels)
+            parts.push_back(none);
+        if (count > 0)
+            parts.push_back(layer("slice", {{"begin", std::int64_t{0}}, {"end", count}}, {&none}));
+    };
+    add_zeros(before);
+    parts.push_back(src);
+    add_zeros(after);
+    std::vector<const ImportedValue*> all;
+    for (const ImportedValue& part : parts)
+        all.push_back(&part);
+    const int made = importer.add_layer(node.node(), "concat", {}, all, {});
+    ImportedValue value = importer.layer(made).value;
+    value.order = src.order;
+    return value;
+}
+
+}  // namespace
+
 void read_pad(const NodeReader& node) {
-    const ImportedValue& src = node.activation();
+    ImportedValue src = as_image(node, node.activation());
     if (node.text("mode", "constant") != "constant")
         throw Refused("it pads by copies of the image", "zeros can be");
     const bool inputs = node.opset() >= 11;
@@ -273,29 +399,35 @@ void read_pad(const NodeReader& node) {
             axes.push_back(std::int64_t(i));
     if (given.size() != 2 * axes.size()) throw Refused("its pads are not two for each axis");
     Integers padding{0, 0, 0, 0};
+    const int as_it_was = src.source;
     for (std::size_t i = 0; i < axes.size(); ++i) {
         const std::int64_t before = given[i], after = given[i + axes.size()];
         if (before == 0 && after == 0) continue;
         const int ours = src.order[place_of_axis(axes[i], src.rank())];
-        if (!is_image(src.type) || ours < 2 || before < 0 || after < 0 || value != 0)
-            throw Refused(
-                "it pads by other numbers than zeros, or other axes than height and "
-                "width",
-                "zeros around images can be");
+        if (!is_image(src.type) || ours < 1 || before < 0 || after < 0 || value != 0)
+            throw Refused("it pads by other numbers than zeros, or what is no image",
+                          "zeros around images can be");
+        if (ours == 1) {
+            src = with_more_channels(node, src, before, after);
+            continue;
+        }
         padding[2 * std::size_t(ours - 2)] = before;
         padding[2 * std::size_t(ours - 2) + 1] = after;
     }
-    if (padding == Integers{0, 0, 0, 0}) return node.result(src);
+    if (padding == Integers{0, 0, 0, 0})
+        return node.result(src.source == as_it_was ? node.activation() : src);
     node.layer_like("zero_pad2d", {{"padding", padding}}, {&src});
 }
 
 void read_resize(const NodeReader& node) {
-    const ImportedValue& src = node.image();
+    const ImportedValue src = node.image();
     const bool resize = node.node().op_type == "Resize" && node.opset() >= 11;
     const std::size_t scales_at = resize ? 2 : 1;
     const Dims now = src.dims();
     Integers axes = node.integers("axes");
-    if (axes.empty()) axes = {0, 1, 2, 3};
+    if (axes.empty())
+        for (std::size_t i = 0; i < now.size(); ++i)
+            axes.push_back(std::int64_t(i));
     Numbers extents(now.begin(), now.end());  // of the result
     const bool sizes = resize && node.has(3);
     Numbers given;
@@ -308,25 +440,31 @@ void read_resize(const NodeReader& node) {
     if (given.size() != axes.size()) throw Refused("it has not a scale or a size for each axis");
     bool exact = true;  // the factor is that of the extents
     for (std::size_t i = 0; i < axes.size(); ++i) {
-        const std::size_t axis = place_of_axis(axes[i], 4);
+        const std::size_t axis = place_of_axis(axes[i], now.size());
         const double scaled = double(now[axis]) * given[i];
         if (axis == 0) continue;
         extents[axis] = sizes ? given[i] : std::floor(scaled + 1e-4);
         exact = exact && (sizes || std::abs(scaled - extents[axis]) < 1e-3);
     }
-    const auto sound = [](double extent) { return extent >= 1 && extent <= double(kFar); };
-    if (extents[1] != double(now[1]) || !sound(extents[2]) || !sound(extents[3]))
-        throw Refused("it changes other extents than height and width, or its extents are unsound");
-    const std::int64_t height = std::int64_t(extents[2]), width = std::int64_t(extents[3]);
+    const Dims before = src.type.dims;
+    Integers size{before[2], before[3]};
+    for (std::size_t i = 1; i < now.size(); ++i) {
+        if (!(extents[i] >= 1 && extents[i] <= double(kFar)) ||
+            (src.order[i] == 1 && extents[i] != double(now[i])))
+            throw Refused(
+                "it changes other extents than height and width, or its extents are unsound");
+        if (src.order[i] > 1) size[std::size_t(src.order[i] - 2)] = std::int64_t(extents[i]);
+    }
+    const std::int64_t height = size[0], width = size[1];
     const std::string mode = node.text("mode", "nearest");
     const std::string where =
         resize ? node.text("coordinate_transformation_mode", "half_pixel") : "asymmetric";
     const std::string rounding = resize ? node.text("nearest_mode", "round_prefer_floor") : "floor";
-    Attributes fields{{"size", Integers{height, width}}};
+    Attributes fields{{"size", size}};
     if (node.integer("antialias", 0) != 0 ||
         node.text("keep_aspect_ratio_policy", "stretch") != "stretch")
         throw Refused("it smooths or keeps the ratio", "plain interpolation can be");
-    const bool whole = height % now[2] == 0 && width % now[3] == 0;
+    const bool whole = height % before[2] == 0 && width % before[3] == 0;
     if (mode == "nearest") {
         const bool repeats =
             (where == "asymmetric" && rounding == "floor") ||
@@ -334,11 +472,12 @@ void read_resize(const NodeReader& node) {
         if (!repeats)
             throw Refused(fmt::format("it takes the nearest cell by {} and {}", where, rounding),
                           "export it with asymmetric and floor, as PyTorch does");
-        return node.layer("upsample2d", fields, {&src});
+        return node.layer_like("upsample2d", fields, {&src});
     }
     if (!exact)
         throw Refused("its scales are not the quotients of its extents", "export it with sizes");
-    if (where == "pytorch_half_pixel" && (height == 1 || width == 1))
+    const bool flat = (height == 1 && before[2] > 1) || (width == 1 && before[3] > 1);
+    if (where == "pytorch_half_pixel" && flat)
         throw Refused("it takes the first cell where one is left", "use an adaptive pool");
     const bool linear = mode == "linear" || mode == "bilinear";
     const bool aligned = where == "align_corners";
@@ -347,7 +486,7 @@ void read_resize(const NodeReader& node) {
                       "nearest and linear, by half_pixel or align_corners, can be");
     fields["mode"] = std::string("bilinear");
     fields["align_corners"] = aligned;
-    node.layer("upsample2d", fields, {&src});
+    node.layer_like("upsample2d", fields, {&src});
 }
 
 }  // namespace dtnn::compiler::onnx

@@ -18,12 +18,13 @@ using Pieces = std::vector<Piece>;
 
 const Pieces kBatchAlone{{0, 1, 1}};
 
-/// Neighbours that were one axis are one again.
+/// Neighbours that were one axis are one again, and pieces of one place are none.
 View joined(const View& view) {
     View made;
     for (const Pieces& axis : view) {
         Pieces& pieces = made.emplace_back();
         for (const Piece& piece : axis) {
+            if (piece.extent == 1 && piece.axis != 0) continue;
             Piece* last = pieces.empty() ? nullptr : &pieces.back();
             if (last && piece.axis > 0 && last->axis == piece.axis &&
                 last->step == piece.step * piece.extent)
@@ -59,11 +60,13 @@ std::optional<View> regrouped(const View& view, const Dims& sample) {
     return joined(made);
 }
 
-/// Where each axis of the file is one of ours as a whole. Axes of 1 may stand anywhere.
+/// Where each axis of the file is one of ours as a whole. Axes of 1 may stand anywhere, and one of
+/// an image may not be there at all.
 std::optional<Order> whole_axes(const View& view, const Type& type) {
-    if (view.size() != type.dims.size()) return std::nullopt;
+    const bool one_less = is_image(type) && view.size() == 3;
+    if (view.size() != type.dims.size() && !one_less) return std::nullopt;
     Order order(view.size(), 0);
-    std::vector<bool> taken(view.size(), false);
+    std::vector<bool> taken(type.dims.size(), false);
     taken[0] = true;
     if (view[0] != kBatchAlone) return std::nullopt;
     for (std::size_t i = 1; i < view.size(); ++i) {
@@ -81,6 +84,8 @@ std::optional<Order> whole_axes(const View& view, const Type& type) {
         order[i] = int(free - taken.begin());
         *free = true;
     }
+    for (std::size_t axis = 0; axis < taken.size(); ++axis)
+        if (!taken[axis] && type.dims[axis] != 1) return std::nullopt;
     return order;
 }
 
@@ -104,44 +109,51 @@ std::optional<View> enlarged(const NodeReader& node, ImportedValue& value, const
     return plain;
 }
 
-/// Channels of several groups that alternate (Zhang et al., ShuffleNet, 2018): of channel c of
-/// group g all groups stand beside each other. A sequence whose steps are the channels of a group
-/// has the groups side by side among its features.
-std::optional<View> shuffled(const NodeReader& node, ImportedValue& value, const View& view) {
-    if (!is_image(value.type)) return std::nullopt;
-    View plain = view;
-    std::int64_t groups = 0;
-    const std::int64_t channels = value.type.dims[1];
-    for (Pieces& axis : plain) {
-        if (axis.size() != 2 || axis[0].axis != 1 || axis[1].axis != 1) continue;
-        if (axis[0].step != 1 || axis[1].step != axis[0].extent) return std::nullopt;
-        groups = axis[1].extent;
-        if (groups * axis[0].extent != channels) return std::nullopt;
-        axis = {{1, 1, channels}};
+/// Whether an axis joins pieces that do not lie behind each other.
+bool mixes(const View& view, const Dims& dims) {
+    const auto follows = [&](const Piece& a, const Piece& b) {
+        if (a.step != 1 || b.step * b.extent != dims[std::size_t(b.axis)]) return false;
+        return a.axis < b.axis && std::all_of(dims.begin() + a.axis + 1, dims.begin() + b.axis,
+                                              [](std::int64_t extent) { return extent == 1; });
+    };
+    for (const Pieces& axis : view)
+        for (std::size_t i = 0; i + 1 < axis.size(); ++i)
+            if (!follows(axis[i], axis[i + 1])) return true;
+    return false;
+}
+
+/// Pieces of channels, rows and columns that have changed places: channels of groups that alternate
+/// (Zhang et al., ShuffleNet, 2018), or that become pixels (Shi et al., 2016).
+std::optional<View> rearranged(const NodeReader& node, ImportedValue& value, const View& view) {
+    if (!is_image(value.type) || view.size() != 4 || view[0] != kBatchAlone) return std::nullopt;
+    for (const Pieces& axis : view)
+        for (const Piece& piece : axis)
+            if (piece.axis == kRepeated) return std::nullopt;
+    if (!mixes(view, value.type.dims)) return std::nullopt;
+    const auto of_channels = [](const Piece& piece) { return piece.axis == 1; };
+    const bool channels_last = std::none_of(view[1].begin(), view[1].end(), of_channels) &&
+                               std::any_of(view[3].begin(), view[3].end(), of_channels) &&
+                               view[3][0].axis != 3;
+    const Order order = channels_last ? Order{0, 2, 3, 1} : Order{0, 1, 2, 3};
+    Pieces wanted;
+    Integers shape;
+    View plain(4);
+    plain[0] = kBatchAlone;
+    for (const int ours : {1, 2, 3}) {
+        const auto theirs =
+            std::size_t(std::find(order.begin(), order.end(), ours) - order.begin());
+        std::int64_t extent = 1;
+        for (const Piece& piece : view[theirs])
+            extent *= piece.extent;
+        wanted.insert(wanted.end(), view[theirs].begin(), view[theirs].end());
+        shape.push_back(extent);
+        if (extent > 1) plain[theirs] = {{ours, 1, extent}};
     }
-    constexpr std::int64_t kMostGroups = 64;
-    if (groups < 2 || groups > kMostGroups) return std::nullopt;
-    Importer& importer = node.importer();
-    const Dims dims = value.type.dims;
-    const std::int64_t each = channels / groups;
-    std::vector<ImportedValue> parts;
-    for (std::int64_t g = 0; g < groups; ++g) {
-        const int slice = importer.add_layer(
-            node.node(), "slice", {{"begin", g * each}, {"end", (g + 1) * each}}, {&value}, {});
-        const ImportedValue group = importer.layer(slice).value;
-        const int rows = importer.add_layer(
-            node.node(), "reshape", {{"shape", Integers{each, dims[2] * dims[3]}}}, {&group}, {});
-        parts.push_back(importer.layer(rows).value);
-    }
-    std::vector<const ImportedValue*> sources;
-    for (const ImportedValue& part : parts)
-        sources.push_back(&part);
-    const int concat = importer.add_layer(node.node(), "concat", {}, sources, {});
-    const ImportedValue side_by_side = importer.layer(concat).value;
-    const int made = importer.add_layer(node.node(), "reshape",
-                                        {{"shape", Integers(dims.begin() + 1, dims.end())}},
-                                        {&side_by_side}, {});
-    value = importer.layer(made).value;
+    const auto made = moved(node, value, wanted);
+    if (!made) return std::nullopt;
+    const int image =
+        node.importer().add_layer(node.node(), "reshape", {{"shape", shape}}, {&*made}, {});
+    value = node.importer().layer(image).value;
     return plain;
 }
 
@@ -165,8 +177,7 @@ ImportedValue settled(const NodeReader& node, const ImportedValue& src, View vie
     ImportedValue value = src;
     view = joined(view);
     if (const auto plain = enlarged(node, value, view)) view = *plain;
-    if (view.size() == 4)
-        if (const auto plain = shuffled(node, value, view)) view = *plain;
+    if (const auto plain = rearranged(node, value, view)) view = *plain;
     value.view.clear();
     if (const auto order = whole_axes(view, value.type))
         value.order = *order;

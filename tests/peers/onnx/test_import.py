@@ -26,6 +26,7 @@ import time
 import warnings
 
 from peer import BIN, Failed, Network, dtnn, numpy, onnx, session  # first: it ends the test where these are not
+import modules
 from onnx import helper, numpy_helper
 
 LIMIT = 1e-4
@@ -66,16 +67,37 @@ def torch_file(name, path, dynamo):
     more = {"init_weights": False, "aux_logits": False} if name in ("googlenet", "inception_v3") else {}
     model = getattr(torchvision.models, name)(weights=None, **more).eval()
     size = 299 if name == "inception_v3" else 224 if name.startswith(("vgg", "alexnet")) else 128
-    sample = torch.randn(2, 3, size, size)
+    return export_torch(model, (3, size, size), path, dynamo, opset_version=18 if dynamo else 13)
+
+
+# Of the modules: which exporter, and what it is told.
+FORMS = {"TorchScript 11": (False, {"opset_version": 11, "do_constant_folding": False}),
+         "TorchScript 17, fixed": (False, {"opset_version": 17, "fixed": True}),
+         "torch.export 18": (True, {"opset_version": 18}),
+         "torch.export 20, fixed": (True, {"opset_version": 20, "fixed": True})}
+
+
+def module_file(name, form, path):
+    import torch
+    torch.manual_seed(0)
+    model, shape = modules.torch_modules()[name]()
+    dynamo, options = FORMS[form]
+    return export_torch(model, shape, path, dynamo, **options)
+
+
+def export_torch(model, shape, path, dynamo, fixed=False, **options):
+    import torch
+    sample = torch.randn(2, *shape)
     # Statistics of a batch, which keep images apart through many layers.
     for module in model.modules():
-        if isinstance(module, torch.nn.BatchNorm2d):
+        if isinstance(module, torch.nn.modules.batchnorm._BatchNorm):
             module.momentum = 1.0
     with torch.no_grad():
-        model.train()(torch.randn(4, 3, size, size))
+        model.train()(torch.randn(4, *shape))
     model.eval()
-    names = {"input_names": ["image"], "output_names": ["logits"], "opset_version": 18 if dynamo else 13}
+    names = {"input_names": ["image"], "output_names": ["logits"], **options}
     axes = {"dynamic_shapes": ({0: torch.export.Dim("batch")},)} if dynamo else {"dynamic_axes": {"image": {0: "n"}}}
+    axes = {} if fixed else axes
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), \
             contextlib.redirect_stderr(io.StringIO()):
         warnings.simplefilter("ignore")
@@ -87,31 +109,37 @@ def keras_file(name, path):
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     import keras
     keras.utils.set_random_seed(0)
-    side = 96
-    model = getattr(keras.applications, name)(weights=None, input_shape=(side, side, 3))
+    own = modules.keras_modules()
+    model = own[name]() if name in own else getattr(keras.applications, name)(weights=None, input_shape=(96, 96, 3))
+    shape = model.input_shape[1:]
     random = numpy.random.default_rng(0)
     for layer in model._flatten_layers():
         if isinstance(layer, keras.layers.BatchNormalization):
             layer.momentum = 0.0  # statistics of a batch, as above
-    model(random.uniform(-1, 1, (4, side, side, 3)).astype("f4"), training=True)
+    model(random.uniform(-1, 1, (4, *shape)).astype("f4"), training=True)
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        model.predict(numpy.zeros((1, side, side, 3), "f4"), verbose=0)  # who has not predicted cannot be exported
+        model.predict(numpy.zeros((1, *shape), "f4"), verbose=0)  # who has not predicted cannot be exported
         model.export(path, format="onnx", verbose=False)
-    return random.uniform(-1, 1, (2, side, side, 3)).astype("f4")
+    return random.uniform(-1, 1, (2, *shape)).astype("f4")
 
 
-def train(spec, weights, folder):
+def input_shape(spec):
+    with open(spec, encoding="utf-8") as file:
+        return [int(extent) for extent in re.search(r"shape: \[(.*?)\]", file.read()).group(1).split(",")]
+
+
+def train(spec, weights, folder, classes):
     """Two epochs of the network that came in, over noise."""
+    shape = input_shape(spec)
     with open(spec, "a+", encoding="utf-8") as file:
         file.seek(0)
         text = file.read()
-        shape = re.search(r"shape: (\[.*?\])", text).group(1)
         if "softmax" not in text.rstrip().splitlines()[-1]:
             file.write("  - softmax\n")
     job = os.path.join(folder, "job.yaml")
     with open(job, "w", encoding="utf-8") as file:
         file.write(f"kind: job\nname: again\nmodel: {spec}\ndataset: {{kind: dataset, name: noise, type: synthetic, "
-                   f"shape: {shape}, classes: 1000, train_samples: 4, test_samples: 2}}\n"
+                   f"shape: {shape}, classes: {classes}, train_samples: 4, test_samples: 2}}\n"
                    "training: {kind: training, name: t, optimizer: {sgd: {learning_rate: 1.0e-8}}, batch_size: 2, epochs: 2}"
                    "\n")
     dtnn("dtnnc", "compile", job, "-o", os.path.join(folder, "train.json"))
@@ -127,10 +155,10 @@ def check_network(label, write):
         theirs, plainly = (runtime.run(None, {runtime.get_inputs()[0].name: sample})[0]
                            for runtime in (session(file), session(file, optimised=False)))
         rounded = centred_difference(plainly, theirs)
-        if sample.shape[-1] == 3:
-            sample = numpy.ascontiguousarray(numpy.moveaxis(sample, -1, 1))
         try:
             path = imported(file, folder)
+            if list(sample.shape[1:]) != input_shape(path["yaml"]):
+                sample = numpy.ascontiguousarray(numpy.moveaxis(sample, -1, 1))
             network = Network.__new__(Network)
             network.folder, network.sample = folder, {"source": sample}
             network.plan, network.weights = os.path.join(folder, "plan.json"), path["safetensors"]
@@ -138,7 +166,7 @@ def check_network(label, write):
             ours = network.predict()
             first = centred_difference(ours, theirs)
             again = centred_difference(session(network.export("again.onnx")).run(None, network.sample)[0], theirs)
-            train(path["yaml"], path["safetensors"], folder)
+            train(path["yaml"], path["safetensors"], folder, theirs.shape[1])
         except Failed as error:
             print(f"{label}: {error}", flush=True)
             return False
@@ -263,12 +291,18 @@ READ = read_operators()
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--networks", nargs="*")
-    parser.add_argument("--keras", nargs="*")
+    parser.add_argument("--keras", nargs="*", help="of keras.applications and of modules.py; without names all of the latter")
+    parser.add_argument("--modules", nargs="*", help="of PyTorch, of modules.py; without names all of them")
     parser.add_argument("--operators", action="store_true")
     given = parser.parse_args()
     results = []
     if given.keras is not None:
-        results += [check_network(f"{name} (keras)", functools.partial(keras_file, name)) for name in given.keras]
+        results += [check_network(f"{name} (keras)", functools.partial(keras_file, name)) for name in given.keras or modules.keras_modules()]
+        sys.exit(0 if all(results) else 1)
+    if given.modules is not None:
+        results += [check_network(f"{name} ({form})", functools.partial(module_file, name, form))
+                    for name in given.modules or modules.torch_modules() for form in FORMS]
+        print(f"{sum(results)} of {len(results)} agree")
         sys.exit(0 if all(results) else 1)
     if given.networks is None:
         results.append(check_operators(given.operators))

@@ -184,8 +184,9 @@ TEST_CASE("channels that are shuffled, and pixels that are repeated, are layers"
               {integers("apart", {-1, 3, 2, 5, 5}), integers("again", {-1, 6, 5, 5})}, {6, 5, 5}),
         constants);
     REQUIRE(shuffled.refusals.empty());
-    CHECK(shuffled.layers == 3 + 3 + 2);
-    CHECK(shuffled.spec.find("shape: [2, 25]") != std::string::npos);
+    // Of three groups of two channels: the first of each, and the second.
+    CHECK(shuffled.layers == 1 + 2 + 2 + 2);
+    CHECK(shuffled.spec.find("shape: [3, 50]") != std::string::npos);
     const ImportedModel repeated =
         imported(model({{{"x", "axis"}, {"a"}, "u", "Unsqueeze", {}, {}},
                         {{"a", "repeats"}, {"b"}, "t", "Tile", {}, {}},
@@ -196,6 +197,86 @@ TEST_CASE("channels that are shuffled, and pixels that are repeated, are layers"
                  constants);
     REQUIRE(repeated.refusals.empty());
     CHECK(repeated.spec.find("size: [6, 4]") != std::string::npos);
+}
+
+TEST_CASE("convolutions over steps are of images of height 1") {
+    Constants constants(".", 0);
+    const std::vector<TensorProto> filters{floats("w", {2, 3, 3})};
+    const NodeProto conv{{"t", "w"}, {"y"}, "c", "Conv", {ints("pads", {1, 1})}, {}};
+    const auto spec_of = [&](std::vector<NodeProto> nodes, const std::vector<std::int64_t>& input) {
+        const ImportedModel read = imported(model(std::move(nodes), filters, input), constants);
+        REQUIRE_MESSAGE(read.refusals.empty(), read.refusals[0].text);
+        std::vector<float> weights(18);
+        for (const StoredTensor& tensor : read.tensors)
+            std::memcpy(weights.data(), tensor.bytes.data(), tensor.bytes.size());
+        return std::pair(read.spec, weights);
+    };
+    const auto [first, as_they_are] = spec_of({{{"x"}, {"t"}, "", "Relu", {}, {}}, conv}, {3, 8});
+    CHECK(first.find("shape: [3, 1, 8]") != std::string::npos);
+    CHECK(first.find("kernel: [1, 3], padding: [0, 1]") != std::string::npos);
+    CHECK(as_they_are[1] == 1);
+    // Features behind the steps: one row of numbers, three of them a step.
+    const auto [last, turned] =
+        spec_of({{{"x"}, {"t"}, "", "Transpose", {ints("perm", {0, 2, 1})}, {}}, conv}, {8, 3});
+    CHECK(last.find("shape: [1, 1, 24]") != std::string::npos);
+    CHECK(last.find("kernel: [1, 9], stride: [1, 3], padding: [0, 3]") != std::string::npos);
+    CHECK(turned[1] == 3);
+    // Gaps: a filter as wide as the features.
+    NodeProto wide = conv;
+    wide.attribute.push_back(ints("dilations", {2}));
+    const auto [gaps, as_wide] =
+        spec_of({{{"x"}, {"t"}, "", "Transpose", {ints("perm", {0, 2, 1})}, {}}, wide}, {8, 3});
+    CHECK(gaps.find("shape: [1, 8, 3]") != std::string::npos);
+    CHECK(gaps.find("dilation: [2, 1]") != std::string::npos);
+    CHECK(as_wide == turned);
+}
+
+TEST_CASE("images have their channels last where the network can be said so alone") {
+    Constants constants(".", 0);
+    const auto shape_of = [&](std::vector<NodeProto> nodes, std::vector<TensorProto> tensors) {
+        nodes.push_back({{"a", "w"}, {"b"}, "c", "Conv", {}, {}});
+        nodes.push_back({{"b"}, {"y"}, "g", "GlobalMaxPool", {}, {}});
+        tensors.push_back(floats("w", {2, 3, 1, 1}));
+        const ImportedModel read =
+            imported(model(std::move(nodes), std::move(tensors), {3, 5, 3}), constants);
+        REQUIRE_MESSAGE(read.refusals.empty(), read.refusals[0].text);
+        return read.spec.substr(read.spec.find("shape"), 16);
+    };
+    const NodeProto turn{{"n"}, {"a"}, "t", "Transpose", {ints("perm", {0, 3, 1, 2})}, {}};
+    const std::vector<TensorProto> both{floats("s", {3}), floats("o", {3})};
+    CHECK(shape_of({{{"x", "s", "o"}, {"n"}, "l", "LayerNormalization", {}, {}}, turn}, both) ==
+          "shape: [3, 3, 5]");
+    CHECK(shape_of({{{"x", "m"}, {"n"}, "l", "MatMul", {}, {}}, turn}, {floats("m", {3, 3})}) ==
+          "shape: [3, 3, 5]");
+    CHECK(shape_of({{{"x"}, {"n"}, "l", "Tanh", {}, {}}, turn}, {}) == "shape: [3, 3, 5]");
+    CHECK(shape_of({{{"x"}, {"a"}, "l", "Tanh", {}, {}}}, {}) == "shape: [3, 5, 3]");
+}
+
+TEST_CASE("blocks of pixels become channels, and channels pixels") {
+    Constants constants(".", 0);
+    AttributeProto size;
+    size.name = "blocksize";
+    size.i = 2;
+    for (const char* op : {"DepthToSpace", "SpaceToDepth"}) {
+        const ImportedModel read =
+            imported(model({{{"x"}, {"y"}, "n", op, {size}, {}}}, {}, {4, 2, 6}), constants);
+        REQUIRE_MESSAGE(read.refusals.empty(), read.refusals[0].text);
+        const bool pixels = std::string(op) == "DepthToSpace";
+        CHECK(read.spec.find(pixels ? "shape: [1, 4, 12]" : "shape: [16, 1, 3]") !=
+              std::string::npos);
+    }
+}
+
+TEST_CASE("what is as long as 1 is repeated beside what is longer") {
+    Constants constants(".", 0);
+    const ImportedModel read =
+        imported(model({{{"x"}, {"m"}, "m", "ReduceMean", {ints("axes", {1})}, {}},
+                        {{"x", "m"}, {"y"}, "a", "Add", {}, {}}},
+                       {}, {6, 4, 5}),
+                 constants);
+    REQUIRE_MESSAGE(read.refusals.empty(), read.refusals[0].text);
+    // 6 is 2 and twice 2.
+    CHECK(read.layers == 2 + 3 + 1);
 }
 
 TEST_CASE("means, sums and products that normalise are a layer") {
@@ -231,8 +312,8 @@ TEST_CASE("means, sums and products that normalise are a layer") {
     }
     // A mean of which nothing of the kind becomes.
     Constants constants(".", 0);
-    const ImportedModel other =
-        imported(model({both[0], {{"m"}, {"y"}, "n", "Relu", {}, {}}}, {}, {3, 4}), constants);
+    const ImportedModel other = imported(
+        model({both[0], both[1], {{"d"}, {"y"}, "n", "Relu", {}, {}}}, {}, {3, 4}), constants);
     REQUIRE(other.refusals.size() == 1);
     CHECK(other.refusals[0].place == "node `n` (Relu)");
 }
