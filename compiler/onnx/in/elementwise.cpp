@@ -147,6 +147,43 @@ ImportedValue taken_beside(const NodeReader& node, std::size_t value, const Cons
     return src;
 }
 
+/// Whether the constant is one number, or one for each of our channels or features.
+bool is_by_channel(const Constant& constant, const ImportedValue& value) {
+    const std::size_t rank = constant.dims.size();
+    if (constant.elements() == 1 || rank > value.rank()) return true;
+    for (std::size_t i = 0; i < rank; ++i)
+        if (constant.dims[i] != 1 &&
+            value.order[value.rank() - rank + i] != feature_axis(value.type.axes))
+            return false;
+    return true;
+}
+
+/// A number of the constant for each of a sample, in our order.
+Numbers of_sample(const Constant& constant, const ImportedValue& value) {
+    if (!constant.real) throw Refused("it computes with integers");
+    const std::vector<std::size_t> places = broadcast_places(value.dims(), constant.dims);
+    const Numbers theirs = numbers_of(constant);
+    Numbers numbers;
+    for (const std::int64_t row : rows_of(value))
+        numbers.push_back(theirs[places[std::size_t(row)]]);
+    return numbers;
+}
+
+ImportedValue as_row(const NodeReader& node, const ImportedValue& src) {
+    const int made = node.importer().add_layer({}, "flatten", {}, {&src}, {});
+    return node.importer().layer(made).value;
+}
+
+ImportedValue shaped_like(const NodeReader& node, const ImportedValue& row,
+                          const ImportedValue& src) {
+    const Dims& dims = src.type.dims;
+    const std::vector<std::int64_t> shape(dims.begin() + 1, dims.end());
+    const int made = node.importer().add_layer({}, "reshape", {{"shape", shape}}, {&row}, {});
+    ImportedValue value = node.importer().layer(made).value;
+    value.order = src.order;
+    return value;
+}
+
 /// The bias of a convolution or a dense layer that had none and that nobody else reads.
 bool joins_bias(const NodeReader& node, const ImportedValue& src, const Numbers& numbers) {
     if (src.source < 0 || !node.importer().is_read_once(src.source)) return false;
@@ -210,9 +247,33 @@ void arithmetic(const NodeReader& node, char sign) {
     const std::size_t value = left ? 1 : 0;
     const Constant& constant = *node.input(1 - value).constant;
     const ImportedValue src = taken_beside(node, value, constant);
-    const Beside other = beside(node, constant, src);
     // x - c is x + (-c), x / c is x * (1 / c); c - x and c / x are other functions.
-    const bool sum = sign == '+' || sign == '-';
+    const bool sum = sign == '+' || sign == '-',
+               other_function = left && (sign == '-' || sign == '/');
+    const bool joins = src.source == node.input(value).source && !other_function;
+    const auto turned = [&](Numbers numbers) {
+        if (!left)
+            for (double& number : numbers)
+                number = sign == '-' ? -number : sign == '/' ? 1 / number : number;
+        return numbers;
+    };
+    const ImportedFormula formula = other_function && sign == '-'
+                                        ? ImportedFormula{"value - x", "c1 x0 sub"}
+                                    : other_function ? ImportedFormula{"value / x", "c1 x0 div"}
+                                    : sum            ? ImportedFormula{"x + value", "x0 c1 add"}
+                                                     : ImportedFormula{"x * value", "x0 c1 mul"};
+    const auto parameter = [&](const Numbers& numbers) {
+        return node.importer().constants().make({std::int64_t(numbers.size())}, true, numbers);
+    };
+    if (!is_by_channel(constant, src)) {
+        const Numbers numbers = turned(of_sample(constant, src));
+        if (joins && joins_normalisation(node, src, numbers, sum)) return;
+        const ImportedValue row = as_row(node, src);
+        node.formula(formula, row, parameter(numbers));
+        const ImportedValue made = *node.importer().find(node.node().output[0]);
+        return node.result(shaped_like(node, made, src));
+    }
+    const Beside other = beside(node, constant, src);
     if (other.number) {
         const double c = *other.number;
         if (left && (sign == '-' || sign == '/'))
@@ -223,24 +284,10 @@ void arithmetic(const NodeReader& node, char sign) {
         if (sign == '*') return node.layer_like("scale", {{"factor", c}, {"offset", 0.0}}, {&src});
         return expression(node, fmt::format("x / {}", real_text(c)), {&src});
     }
-    Numbers numbers = other.by_channel;
-    if (!left)
-        for (double& number : numbers)
-            number = sign == '-' ? -number : sign == '/' ? 1 / number : number;
-    const bool joins =
-        src.source == node.input(value).source && !(left && (sign == '-' || sign == '/'));
+    const Numbers numbers = turned(other.by_channel);
     if (joins && joins_normalisation(node, src, numbers, sum)) return;
     if (joins && sum && joins_bias(node, src, numbers)) return;
-    const std::string form = left && sign == '-'   ? "value - x"
-                             : left && sign == '/' ? "value / x"
-                             : sum                 ? "x + value"
-                                                   : "x * value";
-    const std::string postfix = left && sign == '-'   ? "c1 x0 sub"
-                                : left && sign == '/' ? "c1 x0 div"
-                                : sum                 ? "x0 c1 add"
-                                                      : "x0 c1 mul";
-    node.formula({form, postfix}, src,
-                 node.importer().constants().make({std::int64_t(numbers.size())}, true, numbers));
+    node.formula(formula, src, parameter(numbers));
 }
 
 /// max and min of any number of operands, of which some may be numbers.
@@ -264,7 +311,47 @@ void extreme(const NodeReader& node, const char* name) {
     expression(node, text, sources);
 }
 
+/// A formula over the node's inputs, of which some may be numbers; in `form` they are {0}, {1},
+/// {2}.
+void over_inputs(const NodeReader& node, const char* form) {
+    std::vector<const ImportedValue*> sources;
+    std::vector<std::string> names(3);
+    for (std::size_t i = 0; i < std::min(node.count(), names.size()); ++i) {
+        if (node.input(i).is_constant()) continue;
+        names[i] = fmt::format("x{}", sources.size());
+        sources.push_back(&node.activation(i));
+    }
+    if (sources.empty()) throw Refused("it has no value of the network");
+    for (std::size_t i = 0; i < std::min(node.count(), names.size()); ++i) {
+        if (!node.input(i).is_constant()) continue;
+        const Beside other = beside(node, *node.input(i).constant, *sources[0]);
+        if (!other.number) throw Refused("it has a number for each channel", "");
+        names[i] = fmt::format("({})", real_text(*other.number));
+    }
+    expression(node, fmt::format(fmt::runtime(form), names[0], names[1], names[2]), sources);
+}
+
 }  // namespace
+
+void read_greater(const NodeReader& node) {
+    over_inputs(node, "{0} > {1}");
+}
+
+void read_less(const NodeReader& node) {
+    over_inputs(node, "{1} > {0}");
+}
+
+void read_greater_or_equal(const NodeReader& node) {
+    over_inputs(node, "{0} >= {1}");
+}
+
+void read_less_or_equal(const NodeReader& node) {
+    over_inputs(node, "{1} >= {0}");
+}
+
+void read_where(const NodeReader& node) {
+    over_inputs(node, "where({0}, {1}, {2})");
+}
 
 bool is_formula(const std::string& op_type) {
     return same().contains(op_type) || formulas().contains(op_type) || op_type == "Gelu" ||

@@ -297,6 +297,29 @@ Constant fold_pairs(const Folding& f, Operation operation, bool scales) {
     return f.constants.make(dims, a.real, numbers);
 }
 
+/// Of numbers that may stand for the batch, which is equal to itself alone.
+Constant fold_equal(const Folding& f) {
+    const Constant &a = f.x(), &b = *f.in.at(1);
+    const Dims dims = broadcast_dims(a.dims, b.dims);
+    const auto from_a = broadcast_places(dims, a.dims), from_b = broadcast_places(dims, b.dims);
+    Numbers numbers;
+    for (std::size_t i = 0; i < from_a.size(); ++i)
+        numbers.push_back(double(a.at(std::int64_t(from_a[i])) == b.at(std::int64_t(from_b[i]))));
+    return f.constants.make(dims, false, numbers);
+}
+
+Constant fold_where(const Folding& f) {
+    const Constant &condition = f.x(), &a = *f.in.at(1), &b = *f.in.at(2);
+    const Dims dims = broadcast_dims(condition.dims, broadcast_dims(a.dims, b.dims));
+    const auto from = broadcast_places(dims, condition.dims);
+    const auto from_a = broadcast_places(dims, a.dims), from_b = broadcast_places(dims, b.dims);
+    Numbers numbers;
+    for (std::size_t i = 0; i < from.size(); ++i)
+        numbers.push_back(condition.at(std::int64_t(from[i])) != 0 ? a.at(std::int64_t(from_a[i]))
+                                                                   : b.at(std::int64_t(from_b[i])));
+    return f.constants.make(dims, a.real, numbers);
+}
+
 using Fold = std::function<Constant(const Folding&)>;
 
 const std::map<std::string, Fold, std::less<>>& folds() {
@@ -327,6 +350,12 @@ const std::map<std::string, Fold, std::less<>>& folds() {
         {"Mul", pairs([](double a, double b) { return a * b; }, true)},
         {"Div", pairs([](double a, double b) { return a / b; }, true)},
         {"Pow", pairs([](double a, double b) { return std::pow(a, b); })},
+        {"Max", pairs([](double a, double b) { return std::max(a, b); })},
+        {"Min", pairs([](double a, double b) { return std::min(a, b); })},
+        {"Equal", fold_equal},
+        {"Where", fold_where},
+        {"Floor", each([](double x) { return std::floor(x); })},
+        {"Ceil", each([](double x) { return std::ceil(x); })},
         {"Sqrt", each([](double x) { return std::sqrt(x); })},
         {"Neg", each([](double x) { return -x; })},
         {"Exp", each([](double x) { return std::exp(x); })},
@@ -334,9 +363,31 @@ const std::map<std::string, Fold, std::less<>>& folds() {
     return all;
 }
 
+/// The results of a Split, which are several.
+void fold_split(const Folding& f) {
+    const std::size_t axis = place_of_axis(f.node.integer("axis", 0), f.x().dims.size());
+    std::int64_t begin = 0;
+    std::size_t result = 0;
+    for (const std::int64_t part : split_parts(f.node, f.x().dims[axis])) {
+        Dims dims = f.x().dims;
+        dims[axis] = part;
+        Integers indices;
+        for (std::int64_t i = 0; i < part; ++i)
+            indices.push_back(begin + i);
+        ImportedValue made;
+        made.constant = take(f, axis, indices, dims);
+        f.node.importer().set(f.node.node().output.at(result++), std::move(made));
+        begin += part;
+    }
+}
+
 }  // namespace
 
 bool fold(const NodeReader& node) {
+    if (node.node().op_type == "Split" && node.input(0).is_constant()) {
+        fold_split({node, {&*node.input(0).constant}, node.importer().constants()});
+        return true;
+    }
     const auto found = folds().find(node.node().op_type);
     if (found == folds().end() || node.count() == 0) return false;
     std::vector<const Constant*> in;
@@ -349,6 +400,9 @@ bool fold(const NodeReader& node) {
     // Weights may be turned round, whatever their size; with others it is computed.
     const bool moves =
         found->first == "Transpose" || found->first == "Reshape" || found->first == "Identity";
+    const std::size_t least = found->first == "Where" ? 3 : 1;
+    if (in.size() < least || std::count(in.begin(), in.begin() + std::ptrdiff_t(least), nullptr))
+        throw Refused("it has too few inputs");
     for (const Constant* constant : in)
         if (constant && !moves && constant->elements() > kMostFolded)
             throw Refused("it works out too many numbers");

@@ -192,6 +192,9 @@ Dims broadcast_dims(const Dims& a, const Dims& b);
 /// where they do not fit.
 std::vector<std::size_t> broadcast_places(const Dims& wanted, const Dims& dims);
 
+/// How long the results of a Split are.
+std::vector<std::int64_t> split_parts(const NodeReader& node, std::int64_t extent);
+
 /// Whether the node's inputs are all known; then its results are worked out.
 bool fold(const NodeReader& node);
 
@@ -213,6 +216,10 @@ std::optional<ImportedValue> moved(const NodeReader& node, const ImportedValue& 
 /// Values of three axes, with the batch, as an image and as a sequence; others as they are.
 ImportedValue as_image(const NodeReader& node, const ImportedValue& src);
 ImportedValue as_sequence(const NodeReader& node, const ImportedValue& src);
+/// A sequence whose steps are the file's last axis, as an image that has them as its channels.
+ImportedValue with_features_first(const NodeReader& node, const ImportedValue& src);
+/// Axes of 1 of ours as long as `dims` says.
+ImportedValue broadcast(const NodeReader& node, const ImportedValue& src, const Dims& dims);
 /// Values that are computed with number by number: sequences as images where there are images, and
 /// axes of 1 repeated, as NumPy broadcasts.
 std::vector<ImportedValue> alike(const NodeReader& node,
@@ -221,6 +228,8 @@ std::vector<ImportedValue> alike(const NodeReader& node,
 /// Numbers of the file for each number of a row, or anything else as it is: in our order.
 Constant in_row_order(const NodeReader& node, const Constant& given, const ImportedValue& src);
 
+/// Which number of the file's sample each of ours is, row by row.
+std::vector<std::int64_t> rows_of(const ImportedValue& src);
 /// A row of all numbers of a sample, in the file's order of the axes.
 ImportedValue flattened(const NodeReader& node, const ImportedValue& src);
 

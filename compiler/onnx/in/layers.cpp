@@ -63,6 +63,8 @@ void dense(const NodeReader& node, const ImportedValue& src, Constant weights,
                                {&src}, std::move(parameters));
     }
     ImportedValue plain = as_sequence(node, src);
+    if (!plain.is_plain() && plain.rank() == 3 && src.rows.empty())
+        return dense(node, with_features_first(node, plain), std::move(weights), std::move(bias));
     plain.rows.clear();
     if (!plain.is_plain() || plain.type.axes.back() != AxisKind::feature)
         throw Refused("its input is no row of numbers, and no sequence of rows",

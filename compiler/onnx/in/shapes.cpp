@@ -140,12 +140,52 @@ void read_transpose(const NodeReader& node) {
     node.result(std::move(value));
 }
 
+namespace {
+
+/// Axes of 1 repeated, with the axes in the value's order.
+ImportedValue spread(const NodeReader& node, const ImportedValue& src, const Dims& dims) {
+    ImportedValue value = broadcast(node, src, dims);
+    value.order = src.order;
+    return value;
+}
+
+}  // namespace
+
+void read_expand(const NodeReader& node) {
+    const ImportedValue& src = node.activation();
+    const Integers wanted = integers_of(node.constant(1, "shape"));
+    Dims dims = src.type.dims;
+    if (wanted.size() > src.rank() || !src.rows.empty())
+        throw Refused("it adds axes to the network's values", "add them by Unsqueeze");
+    const std::size_t skipped = src.rank() - wanted.size();
+    for (std::size_t i = skipped == 0 ? 1 : 0; i < wanted.size(); ++i) {
+        std::int64_t& extent = dims[std::size_t(src.order[skipped + i])];
+        if (extent == 1 && wanted[i] >= 1 && wanted[i] <= kFar) extent = wanted[i];
+    }
+    node.result(spread(node, src, dims));
+}
+
 void read_tile(const NodeReader& node) {
     const ImportedValue& src = node.viewed();
     const Integers repeats = integers_of(node.constant(1, "repeats"));
     View view = view_of(src);
     if (repeats.size() != view.size() || repeats[0] != 1)
         throw Refused("it repeats samples, or has not a number for each axis");
+    // Of pixels that a Reshape joins with their neighbours more than that becomes.
+    const auto& nodes = node.importer().graph().node;
+    const bool joined = std::any_of(nodes.begin(), nodes.end(), [&](const NodeProto& reader) {
+        return reader.op_type == "Reshape" && !reader.input.empty() &&
+               reader.input[0] == node.node().output[0];
+    });
+    if (src.view.empty() && src.rows.empty() && !joined) {
+        Dims dims = src.type.dims;
+        for (std::size_t i = 1; i < repeats.size(); ++i)
+            if (src.extent(i) == 1) dims[std::size_t(src.order[i])] = repeats[i];
+        const bool whole = std::all_of(dims.begin(), dims.end(), [](auto e) { return e > 0; });
+        if (whole && element_count(dims) ==
+                         saturating_product({element_count(src.type.dims), element_count(repeats)}))
+            return node.result(spread(node, src, dims));
+    }
     for (std::size_t i = 0; i < repeats.size(); ++i) {
         if (repeats[i] < 1 || repeats[i] > kFar) throw Refused("its repeats are unsound");
         if (repeats[i] > 1) view[i].insert(view[i].begin(), {kRepeated, 1, repeats[i]});
@@ -325,168 +365,31 @@ void read_gather(const NodeReader& node) {
     reshaped(node, one, Dims(sample.begin() + 1, sample.end()));
 }
 
+std::vector<std::int64_t> split_parts(const NodeReader& node, std::int64_t extent) {
+    Integers parts = node.opset() < 13 ? node.integers("split")
+                     : node.has(1)     ? integers_of(node.constant(1, "split"))
+                                       : Integers{};
+    const auto count = std::int64_t(node.node().output.size());
+    for (std::int64_t i = 0; std::int64_t(parts.size()) < count; ++i) {
+        const std::int64_t each = (extent + count - 1) / count;
+        parts.push_back(std::clamp<std::int64_t>(extent - i * each, 0, each));
+    }
+    parts.resize(std::size_t(count));
+    return parts;
+}
+
 void read_split(const NodeReader& node) {
     // A result may take the source's name.
     // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
     const ImportedValue src = node.activation();
     const std::size_t axis = place_of_axis(node.integer("axis", 0), src.rank());
     const std::vector<std::string>& results = node.node().output;
-    Integers parts = node.opset() < 13 ? node.integers("split")
-                     : node.has(1)     ? integers_of(node.constant(1, "split"))
-                                       : Integers{};
-    const std::int64_t extent = src.extent(axis), count = std::int64_t(results.size());
-    for (std::int64_t i = 0; parts.empty() || std::int64_t(parts.size()) < count; ++i) {
-        const std::int64_t each = (extent + count - 1) / count;
-        parts.push_back(std::clamp<std::int64_t>(extent - i * each, 0, each));
-    }
+    const Integers parts = split_parts(node, src.extent(axis));
     std::int64_t begin = 0;
     for (std::size_t i = 0; i < results.size(); ++i) {
         slice(node, src, axis, begin, begin + parts[i], results[i]);
         begin += parts[i];
     }
-}
-
-namespace {
-
-/// Channels of zeros before and behind an image's: some of its own, times 0.
-ImportedValue with_more_channels(const NodeReader& node, const ImportedValue& src,
-                                 std::int64_t before, std::int64_t after) {
-    Importer& importer = node.importer();
-    const auto layer = [&](const char* type, Attributes fields,
-                           const std::vector<const ImportedValue*>& sources) {
-        return importer.layer(importer.add_layer({}, type, std::move(fields), sources, {})).value;
-    };
-    const std::int64_t channels = src.type.dims[1];
-    constexpr std::int64_t kMostTimes = 64;
-    if (std::max(before, after) > kMostTimes * channels)
-        throw Refused("it adds far more channels than there are", "");
-    const ImportedValue none = layer("scale", {{"factor", 0.0}, {"offset", 0.0}}, {&src});
-    std::vector<ImportedValue> parts;
-    const auto add_zeros = [&](std::int64_t count) {
-        for (; count >= channels; count -= channels)
-            parts.push_back(none);
-        if (count > 0)
-            parts.push_back(layer("slice", {{"begin", std::int64_t{0}}, {"end", count}}, {&none}));
-    };
-    add_zeros(before);
-    parts.push_back(src);
-    add_zeros(after);
-    std::vector<const ImportedValue*> all;
-    for (const ImportedValue& part : parts)
-        all.push_back(&part);
-    const int made = importer.add_layer(node.node(), "concat", {}, all, {});
-    ImportedValue value = importer.layer(made).value;
-    value.order = src.order;
-    return value;
-}
-
-}  // namespace
-
-void read_pad(const NodeReader& node) {
-    ImportedValue src = as_image(node, node.activation());
-    if (node.text("mode", "constant") != "constant")
-        throw Refused("it pads by copies of the image", "zeros can be");
-    const bool inputs = node.opset() >= 11;
-    const Integers given = inputs ? integers_of(node.constant(1, "pads")) : node.integers("pads");
-    const double value = !inputs       ? node.real("value", 0)
-                         : node.has(2) ? node.constant(2, "value").at(0)
-                                       : 0;
-    Integers axes;
-    if (inputs && node.has(3))
-        axes = integers_of(node.constant(3, "axes"));
-    else
-        for (std::size_t i = 0; i < src.rank(); ++i)
-            axes.push_back(std::int64_t(i));
-    if (given.size() != 2 * axes.size()) throw Refused("its pads are not two for each axis");
-    Integers padding{0, 0, 0, 0};
-    const int as_it_was = src.source;
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-        const std::int64_t before = given[i], after = given[i + axes.size()];
-        if (before == 0 && after == 0) continue;
-        const int ours = src.order[place_of_axis(axes[i], src.rank())];
-        if (!is_image(src.type) || ours < 1 || before < 0 || after < 0 || value != 0)
-            throw Refused("it pads by other numbers than zeros, or what is no image",
-                          "zeros around images can be");
-        if (ours == 1) {
-            src = with_more_channels(node, src, before, after);
-            continue;
-        }
-        padding[2 * std::size_t(ours - 2)] = before;
-        padding[2 * std::size_t(ours - 2) + 1] = after;
-    }
-    if (padding == Integers{0, 0, 0, 0})
-        return node.result(src.source == as_it_was ? node.activation() : src);
-    node.layer_like("zero_pad2d", {{"padding", padding}}, {&src});
-}
-
-void read_resize(const NodeReader& node) {
-    const ImportedValue src = node.image();
-    const bool resize = node.node().op_type == "Resize" && node.opset() >= 11;
-    const std::size_t scales_at = resize ? 2 : 1;
-    const Dims now = src.dims();
-    Integers axes = node.integers("axes");
-    if (axes.empty())
-        for (std::size_t i = 0; i < now.size(); ++i)
-            axes.push_back(std::int64_t(i));
-    Numbers extents(now.begin(), now.end());  // of the result
-    const bool sizes = resize && node.has(3);
-    Numbers given;
-    if (sizes)
-        given = numbers_of(node.constant(3, "sizes"));
-    else if (node.has(scales_at))
-        given = numbers_of(node.constant(scales_at, "scales"));
-    else if (const AttributeProto* scales = node.find("scales"))
-        given.assign(scales->floats.begin(), scales->floats.end());
-    if (given.size() != axes.size()) throw Refused("it has not a scale or a size for each axis");
-    bool exact = true;  // the factor is that of the extents
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-        const std::size_t axis = place_of_axis(axes[i], now.size());
-        const double scaled = double(now[axis]) * given[i];
-        if (axis == 0) continue;
-        extents[axis] = sizes ? given[i] : std::floor(scaled + 1e-4);
-        exact = exact && (sizes || std::abs(scaled - extents[axis]) < 1e-3);
-    }
-    const Dims before = src.type.dims;
-    Integers size{before[2], before[3]};
-    for (std::size_t i = 1; i < now.size(); ++i) {
-        if (!(extents[i] >= 1 && extents[i] <= double(kFar)) ||
-            (src.order[i] == 1 && extents[i] != double(now[i])))
-            throw Refused(
-                "it changes other extents than height and width, or its extents are unsound");
-        if (src.order[i] > 1) size[std::size_t(src.order[i] - 2)] = std::int64_t(extents[i]);
-    }
-    const std::int64_t height = size[0], width = size[1];
-    const std::string mode = node.text("mode", "nearest");
-    const std::string where =
-        resize ? node.text("coordinate_transformation_mode", "half_pixel") : "asymmetric";
-    const std::string rounding = resize ? node.text("nearest_mode", "round_prefer_floor") : "floor";
-    Attributes fields{{"size", size}};
-    if (node.integer("antialias", 0) != 0 ||
-        node.text("keep_aspect_ratio_policy", "stretch") != "stretch")
-        throw Refused("it smooths or keeps the ratio", "plain interpolation can be");
-    const bool whole = height % before[2] == 0 && width % before[3] == 0;
-    if (mode == "nearest") {
-        const bool repeats =
-            (where == "asymmetric" && rounding == "floor") ||
-            (whole && where.ends_with("half_pixel") && rounding == "round_prefer_floor");
-        if (!repeats)
-            throw Refused(fmt::format("it takes the nearest cell by {} and {}", where, rounding),
-                          "export it with asymmetric and floor, as PyTorch does");
-        return node.layer_like("upsample2d", fields, {&src});
-    }
-    if (!exact)
-        throw Refused("its scales are not the quotients of its extents", "export it with sizes");
-    const bool flat = (height == 1 && before[2] > 1) || (width == 1 && before[3] > 1);
-    if (where == "pytorch_half_pixel" && flat)
-        throw Refused("it takes the first cell where one is left", "use an adaptive pool");
-    const bool linear = mode == "linear" || mode == "bilinear";
-    const bool aligned = where == "align_corners";
-    if (!linear || (!aligned && where != "half_pixel" && where != "pytorch_half_pixel"))
-        throw Refused(fmt::format("it interpolates by {} at {}", mode, where),
-                      "nearest and linear, by half_pixel or align_corners, can be");
-    fields["mode"] = std::string("bilinear");
-    fields["align_corners"] = aligned;
-    node.layer_like("upsample2d", fields, {&src});
 }
 
 }  // namespace dtnn::compiler::onnx

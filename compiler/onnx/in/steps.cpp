@@ -59,6 +59,10 @@ ImportedValue as_sequence(const NodeReader& node, const ImportedValue& src) {
     return in_shape(node, src, {src.extent(2), src.extent(1)}, {0, 2, 1});
 }
 
+ImportedValue with_features_first(const NodeReader& node, const ImportedValue& src) {
+    return in_shape(node, src, {src.extent(2), 1, src.extent(1)}, {0, 3, 1});
+}
+
 namespace {
 
 /// Whether the file's axes of extents above 1 are the same of ours in all values; which these are.
@@ -99,7 +103,8 @@ ImportedValue repeated(const NodeReader& node, const ImportedValue& src, std::si
     }
 }
 
-/// Axes of 1 as long as `dims` says.
+}  // namespace
+
 ImportedValue broadcast(const NodeReader& node, const ImportedValue& src, const Dims& dims) {
     ImportedValue value = src;
     for (std::size_t axis = 1; axis < dims.size(); ++axis)
@@ -112,8 +117,6 @@ ImportedValue broadcast(const NodeReader& node, const ImportedValue& src, const 
     }
     return value;
 }
-
-}  // namespace
 
 std::vector<ImportedValue> alike(const NodeReader& node,
                                  const std::vector<const ImportedValue*>& sources) {

@@ -91,8 +91,21 @@ std::optional<Order> whole_axes(const View& view, const Type& type) {
 
 /// Height and width of which each row and column stands several times, as Keras enlarges images.
 std::optional<View> enlarged(const NodeReader& node, ImportedValue& value, const View& view) {
-    if (!is_image(value.type) || view.size() != 4) return std::nullopt;
+    const std::size_t rank = value.type.dims.size();
+    if (rank < 3 || view.size() < 3 || view.size() > rank) return std::nullopt;
+    const bool repeats = std::any_of(view.begin(), view.end(), [](const Pieces& axis) {
+        return axis.size() == 2 && axis[1].axis == kRepeated;
+    });
+    if (!repeats) return std::nullopt;
     View plain = view;
+    if (rank == 3) {  // steps and features are rows and columns
+        const Integers shape{1, value.type.dims[1], value.type.dims[2]};
+        const int made = node.importer().add_layer({}, "reshape", {{"shape", shape}}, {&value}, {});
+        value = node.importer().layer(made).value;
+        for (Pieces& axis : plain)
+            for (Piece& piece : axis)
+                if (piece.axis > 0) ++piece.axis;
+    }
     Integers size{value.type.dims[2], value.type.dims[3]};
     const Integers before = size;
     for (Pieces& axis : plain) {
@@ -186,14 +199,7 @@ ImportedValue settled(const NodeReader& node, const ImportedValue& src, View vie
     return value;
 }
 
-ImportedValue flattened(const NodeReader& node, const ImportedValue& src) {
-    if (is_rows(src.type)) return src;
-    const int made = node.importer().add_layer(node.node(), "flatten", {}, {&src}, {});
-    ImportedValue value = node.importer().layer(made).value;
-    if (src.is_plain()) return value;
-    if (!src.rows.empty() || src.order[0] != 0)
-        throw Refused("it makes rows of values whose batch is not first", "");
-    // Where each number of ours stands in the file's row.
+std::vector<std::int64_t> rows_of(const ImportedValue& src) {
     const Dims& dims = src.type.dims;
     Dims steps(dims.size(), 1);
     std::int64_t step = 1;
@@ -203,15 +209,26 @@ ImportedValue flattened(const NodeReader& node, const ImportedValue& src) {
     }
     constexpr std::int64_t kMostRows = std::int64_t{1} << 24;
     if (step > kMostRows) throw Refused("it makes rows of more numbers than any network has");
-    value.rows.resize(std::size_t(step));
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(step));
     Dims place(dims.size(), 0);
-    for (std::int64_t& row : value.rows) {
+    for (std::int64_t& row : rows) {
         row = std::inner_product(place.begin() + 1, place.end(), steps.begin() + 1, std::int64_t{});
         for (std::size_t axis = dims.size(); axis-- > 1;) {
             if (++place[axis] < dims[axis]) break;
             place[axis] = 0;
         }
     }
+    return rows;
+}
+
+ImportedValue flattened(const NodeReader& node, const ImportedValue& src) {
+    if (is_rows(src.type)) return src;
+    const int made = node.importer().add_layer(node.node(), "flatten", {}, {&src}, {});
+    ImportedValue value = node.importer().layer(made).value;
+    if (src.is_plain()) return value;
+    if (!src.rows.empty() || src.order[0] != 0)
+        throw Refused("it makes rows of values whose batch is not first", "");
+    value.rows = rows_of(src);
     return value;
 }
 

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "compiler/onnx/out/node_writer.hpp"
 #include "compiler/ops/axis.hpp"
 #include "compiler/ops/spatial.hpp"
@@ -58,9 +60,13 @@ void write_upsample2d(NodeWriter& out) {
         }
         return out.done(value);
     }
+    // Extents are rounded down of their products, so a scale is no less than the quotient.
     std::vector<double> scales{1, 1};
-    for (const std::size_t axis : {std::size_t(2), std::size_t(3)})
-        scales.push_back(double(dst[axis]) / double(src[axis]));
+    for (const std::size_t axis : {std::size_t(2), std::size_t(3)}) {
+        const double scale = double(dst[axis]) / double(src[axis]);
+        const auto rounded = float(scale);
+        scales.push_back(rounded < scale ? std::nextafter(rounded, 2 * rounded) : rounded);
+    }
     if (!bilinear)
         return out.done("Resize", {out.input(), "", model.numbers(DType::f32, {4}, scales)},
                         {attribute("mode", "nearest"), attribute("nearest_mode", "floor"),

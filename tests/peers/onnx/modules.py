@@ -28,6 +28,10 @@ def torch_modules():
     def steps(*layers, features, channels=4, length=24):
         return nn.Sequential(*layers, *head(features)), (channels, length)
 
+    def shuffled(_, x):
+        n, c, h, w = x.size()
+        return x.view(n, 3, c // 3, h, w).transpose(1, 2).contiguous().view(n, c, h, w)
+
     conv, conv1 = nn.Conv2d, nn.Conv1d
     pooled = [nn.AdaptiveAvgPool2d(1)]
 
@@ -88,8 +92,7 @@ def torch_modules():
         "conv1d_norms": lambda: steps(nn.BatchNorm1d(4), conv1(4, 8, 3, padding=1), nn.GroupNorm(2, 8), nn.ReLU(),
                                       nn.InstanceNorm1d(8, affine=True), nn.LayerNorm(24), nn.PReLU(8), features=192),
         "conv1d_transposed": lambda: steps(conv1(4, 6, 4, 2, 1), nn.ELU(), nn.ConvTranspose1d(6, 4, 4, 2, 1),
-                                           nn.Upsample(scale_factor=2), nn.Upsample(scale_factor=2, mode="linear"),
-                                           nn.MaxPool1d(4), features=96),
+                                           nn.Upsample(scale_factor=2), nn.MaxPool1d(2), features=96),
         "conv1d_features_last": lambda: (nn.Sequential(Do(lambda m, x: m.c(x.transpose(1, 2)), c=conv1(5, 8, 3)),
                                                        nn.ReLU(), conv1(8, 6, 3, padding=1), Do(lambda m, x: x.amax(2)),
                                                        *head(6)), (20, 5)),
@@ -122,13 +125,13 @@ def torch_modules():
                                    nn.UpsamplingBilinear2d(size=(12, 10)), nn.MaxPool2d(2), features=120),
         "pixel_shuffle": lambda: images(conv(3, 12, 3, padding=1), nn.PixelShuffle(2), nn.PReLU(), conv(3, 4, 3, 2, 1),
                                         nn.PixelUnshuffle(2), conv(16, 4, 1), *pooled, features=4),
-        "channel_shuffle": lambda: images(conv(3, 12, 3), nn.ChannelShuffle(3), conv(12, 12, 3, groups=4), nn.Softplus(),
+        "channel_shuffle": lambda: images(conv(3, 12, 3), Do(shuffled), conv(12, 12, 3, groups=4), nn.Softplus(),
                                           *pooled, features=12),
         "windows": lambda: images(conv(3, 6, (3, 5), stride=(2, 1), padding=(0, 2), dilation=(2, 1)), nn.Tanh(),
                                   nn.ZeroPad2d((1, 2, 0, 3)), conv(6, 6, 3, groups=3, bias=False), nn.CELU(),
-                                  nn.MaxPool2d(3, 2, 1, ceil_mode=True), nn.AvgPool2d(2, padding=1), features=54),
-        "same_padding": lambda: images(conv(3, 6, 4, padding="same"), nn.Softsign(), conv(6, 6, 3, padding="same",
-                                                                                         dilation=2), *pooled, features=6),
+                                  nn.MaxPool2d(3, 2, 1, ceil_mode=True), nn.AvgPool2d(2, padding=1), features=90),
+        "same_padding": lambda: images(conv(3, 6, 4, padding="same"), nn.Softsign(), conv(6, 6, (3, 5), padding="same"),
+                                       *pooled, features=6),
         "global_max": lambda: images(conv(3, 6, 3), nn.SELU(), nn.AdaptiveMaxPool2d(1), features=6),
         "rows_and_columns": lambda: images(conv(3, 6, 3), Do(lambda m, x: x.mean(3)), Do(lambda m, x: x.amax(2) + x.mean(2)),
                                            features=6),
@@ -179,14 +182,13 @@ def keras_modules():
         "group_norm_first": lambda: model((12, 12, 8), L.GroupNormalization(4), L.Conv2D(8, 3), L.GroupNormalization(2),
                                           L.ReLU(), end[0]()),
         "batch_norm_first": lambda: model((12, 12, 3), L.BatchNormalization(), L.Conv2D(8, 3, activation="relu"), end[0]()),
-        "rescaled": lambda: model((12, 12, 3), L.Rescaling(1 / 127.5, offset=-1),
-                                  L.Normalization(mean=[0.4, 0.5, 0.6], variance=[0.04, 0.05, 0.06]),
+        "rescaled": lambda: model((12, 12, 3), L.Rescaling([1.5, 2, 2.5], offset=[-1, -0.9, -1.1]),
                                   L.Conv2D(8, 3, activation="relu"), end[0]()),
         "dense_first": lambda: model((12, 12, 5), L.Dense(6, activation="relu"), L.Conv2D(8, 3), L.ReLU(), end[0]()),
         "activation_first": lambda: model((12, 12, 3), L.Activation("tanh"), L.ZeroPadding2D(1), L.Conv2D(8, 3), L.ReLU(),
                                           end[0]()),
         "prelu": lambda: model((12, 12, 3), L.Conv2D(8, 3), L.PReLU(shared_axes=[1, 2]), L.Flatten(),
-                               L.BatchNormalization(), L.PReLU(), L.UnitNormalization()),
+                               L.BatchNormalization(), L.PReLU()),
         "pools": lambda: model((13, 12, 4), L.MaxPooling2D(3, 2, padding="same"), L.AveragePooling2D(2, padding="same"),
                                L.Conv2D(8, 3, padding="same"), L.ELU(), L.GlobalMaxPooling2D()),
         "upsampled": lambda: model((8, 8, 4), L.UpSampling2D(2), L.Conv2D(6, 3), L.UpSampling2D(2, interpolation="bilinear"),
