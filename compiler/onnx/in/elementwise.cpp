@@ -169,19 +169,22 @@ Numbers of_sample(const Constant& constant, const ImportedValue& value) {
     return numbers;
 }
 
-ImportedValue as_row(const NodeReader& node, const ImportedValue& src) {
-    const int made = node.importer().add_layer({}, "flatten", {}, {&src}, {});
-    return node.importer().layer(made).value;
-}
-
-ImportedValue shaped_like(const NodeReader& node, const ImportedValue& row,
-                          const ImportedValue& src) {
+/// A formula with a number for each of a sample, as one of a row that is given its shape again.
+void formula_of_row(const NodeReader& node, const ImportedFormula& formula,
+                    const ImportedValue& src, const Numbers& numbers) {
+    Importer& importer = node.importer();
+    const int flat = importer.add_layer({}, "flatten", {}, {&src}, {});
+    const ImportedValue row = importer.layer(flat).value;
+    node.formula(formula, row,
+                 importer.constants().make({std::int64_t(numbers.size())}, true, numbers));
+    const ImportedValue made = *importer.find(node.node().output[0]);
     const Dims& dims = src.type.dims;
-    const std::vector<std::int64_t> shape(dims.begin() + 1, dims.end());
-    const int made = node.importer().add_layer({}, "reshape", {{"shape", shape}}, {&row}, {});
-    ImportedValue value = node.importer().layer(made).value;
+    const int shaped = importer.add_layer(
+        {}, "reshape", {{"shape", std::vector<std::int64_t>(dims.begin() + 1, dims.end())}},
+        {&made}, {});
+    ImportedValue value = importer.layer(shaped).value;
     value.order = src.order;
-    return value;
+    node.result(std::move(value));
 }
 
 /// The bias of a convolution or a dense layer that had none and that nobody else reads.
@@ -262,16 +265,10 @@ void arithmetic(const NodeReader& node, char sign) {
                                     : other_function ? ImportedFormula{"value / x", "c1 x0 div"}
                                     : sum            ? ImportedFormula{"x + value", "x0 c1 add"}
                                                      : ImportedFormula{"x * value", "x0 c1 mul"};
-    const auto parameter = [&](const Numbers& numbers) {
-        return node.importer().constants().make({std::int64_t(numbers.size())}, true, numbers);
-    };
     if (!is_by_channel(constant, src)) {
         const Numbers numbers = turned(of_sample(constant, src));
         if (joins && joins_normalisation(node, src, numbers, sum)) return;
-        const ImportedValue row = as_row(node, src);
-        node.formula(formula, row, parameter(numbers));
-        const ImportedValue made = *node.importer().find(node.node().output[0]);
-        return node.result(shaped_like(node, made, src));
+        return formula_of_row(node, formula, src, numbers);
     }
     const Beside other = beside(node, constant, src);
     if (other.number) {
@@ -287,7 +284,8 @@ void arithmetic(const NodeReader& node, char sign) {
     const Numbers numbers = turned(other.by_channel);
     if (joins && joins_normalisation(node, src, numbers, sum)) return;
     if (joins && sum && joins_bias(node, src, numbers)) return;
-    node.formula(formula, src, parameter(numbers));
+    node.formula(formula, src,
+                 node.importer().constants().make({std::int64_t(numbers.size())}, true, numbers));
 }
 
 /// max and min of any number of operands, of which some may be numbers.
@@ -339,6 +337,22 @@ void read_greater(const NodeReader& node) {
 
 void read_less(const NodeReader& node) {
     over_inputs(node, "{1} > {0}");
+}
+
+void read_equal(const NodeReader& node) {
+    over_inputs(node, "{0} == {1}");
+}
+
+void read_and(const NodeReader& node) {
+    over_inputs(node, "{0} * {1}");
+}
+
+void read_or(const NodeReader& node) {
+    over_inputs(node, "max({0}, {1})");
+}
+
+void read_not(const NodeReader& node) {
+    over_inputs(node, "1 - {0}");
 }
 
 void read_greater_or_equal(const NodeReader& node) {
@@ -445,14 +459,18 @@ void read_clip(const NodeReader& node) {
 }
 
 void read_p_relu(const NodeReader& node) {
-    const ImportedValue src = taken_beside(node, 0, node.constant(1, "slope"));
-    const Beside slope = beside(node, node.constant(1, "slope"), src);
+    const Constant& given = node.constant(1, "slope");
+    const ImportedValue src = taken_beside(node, 0, given);
+    const ImportedFormula formula{"where(x > 0, x, value * x)", "x0 0 gt x0 c1 x0 mul select"};
+    if (!is_by_channel(given, src))
+        return formula_of_row(node, formula, src, of_sample(given, src));
+    const Beside slope = beside(node, given, src);
     if (slope.number && *slope.number >= 0)
         return node.layer_like("leaky_relu", {{"negative_slope", *slope.number}}, {&src});
     if (slope.number)
         return expression(node, fmt::format("where(x > 0, x, {} * x)", real_text(*slope.number)),
                           {&src});
-    node.formula({"where(x > 0, x, value * x)", "x0 0 gt x0 c1 x0 mul select"}, src,
+    node.formula(formula, src,
                  node.importer().constants().make({std::int64_t(slope.by_channel.size())}, true,
                                                   slope.by_channel));
 }
@@ -463,6 +481,7 @@ void read_identity(const NodeReader& node) {
 
 void read_cast(const NodeReader& node) {
     const std::int64_t to = node.integer("to", kFloat);
+    if (to == kBool) return over_inputs(node, "{0} != 0");
     if (to != kFloat && to != kDouble && to != kFloat16 && to != kBfloat16)
         throw Refused("it makes integers of the network's values", "");
     node.result(node.activation());

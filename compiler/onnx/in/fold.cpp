@@ -26,6 +26,7 @@ Dims broadcast_dims(const Dims& a, const Dims& b) {
 
 std::vector<std::size_t> broadcast_places(const Dims& wanted, const Dims& dims) {
     if (dims.size() > wanted.size()) throw Refused("its inputs do not fit");
+    if (element_count(wanted) > kMostFolded) throw Refused("it works out too many numbers");
     std::vector<std::size_t> made(std::size_t(element_count(wanted)), 0);
     std::size_t step = 1, inner = 1;
     for (std::size_t i = wanted.size(); i-- > 0;) {
@@ -282,7 +283,6 @@ using Operation = double (*)(double, double);
 Constant fold_pairs(const Folding& f, Operation operation, bool scales) {
     const Constant &a = f.x(), &b = *f.in.at(1);
     const Dims dims = broadcast_dims(a.dims, b.dims);
-    if (element_count(dims) > kMostFolded) throw Refused("it works out too many numbers");
     const Numbers left = numbers_of(a), right = numbers_of(b);
     const auto from_a = broadcast_places(dims, a.dims), from_b = broadcast_places(dims, b.dims);
     Numbers numbers;
@@ -350,6 +350,7 @@ const std::map<std::string, Fold, std::less<>>& folds() {
         {"Mul", pairs([](double a, double b) { return a * b; }, true)},
         {"Div", pairs([](double a, double b) { return a / b; }, true)},
         {"Pow", pairs([](double a, double b) { return std::pow(a, b); })},
+        {"Mod", pairs([](double a, double b) { return a - std::floor(a / b) * b; })},
         {"Max", pairs([](double a, double b) { return std::max(a, b); })},
         {"Min", pairs([](double a, double b) { return std::min(a, b); })},
         {"Equal", fold_equal},

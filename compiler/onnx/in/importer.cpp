@@ -119,6 +119,11 @@ int Importer::readers(const std::string& name) const {
     return found == readers_.end() ? 0 : found->second;
 }
 
+std::vector<const NodeProto*> Importer::some_readers(const std::string& name) const {
+    const auto found = some_readers_.find(name);
+    return found == some_readers_.end() ? std::vector<const NodeProto*>{} : found->second;
+}
+
 void Importer::set(const std::string& name, ImportedValue value) {
     if (!value.is_constant()) more_readers_[value.source] += readers(name) - 1;
     values_.insert_or_assign(name, std::move(value));
@@ -140,8 +145,10 @@ ImportedModel Importer::run() {
         return std::move(made_);
     }
     for (const NodeProto& node : graph.node)
-        for (const std::string& input : std::set(node.input.begin(), node.input.end()))
-            ++readers_[input];
+        for (const std::string& input : std::set(node.input.begin(), node.input.end())) {
+            constexpr int kSome = 16;
+            if (++readers_[input] <= kSome) some_readers_[input].push_back(&node);
+        }
     for (const ValueInfoProto& output : graph.output)
         ++readers_[output.name];
     for (const TensorProto& tensor : graph.initializer) {
@@ -347,6 +354,9 @@ int Importer::add_layer(const NodeProto& node, const std::string& type, Attribut
                         const std::vector<const ImportedValue*>& sources,
                         std::map<std::string, Constant> parameters,
                         const ImportedFormula* formula) {
+    constexpr std::size_t kMostLayers = 100'000;
+    if (layers_.size() == kMostLayers)
+        throw Refused("the file comes to more layers than any network has");
     const OpDef& def = op(type);
     ImportedLayer layer;
     layer.type = type;

@@ -133,11 +133,12 @@ class Importer {
     Constants& constants() { return constants_; }
     std::int64_t opset() const { return opset_; }
     std::int64_t file_batch() const { return file_batch_; }  ///< 0: any
-    const GraphProto& graph() const { return *model_.graph; }
     const ImportedValue* find(const std::string& name) const;
     bool is_refused(const std::string& name) const { return refused_.contains(name); }
     /// How many nodes and outputs read it.
     int readers(const std::string& name) const;
+    /// Nodes that read it, some of them where they are many.
+    std::vector<const NodeProto*> some_readers(const std::string& name) const;
     void set(const std::string& name, ImportedValue value);
     /// Whether one node alone reads the layer, under whatever axes.
     bool is_read_once(int source) const { return more_readers_.at(source) == 0; }
@@ -168,6 +169,7 @@ class Importer {
     std::map<std::string, ImportedValue> values_;
     std::set<std::string> refused_;  ///< values of nodes that could not be read
     std::map<std::string, int> readers_;
+    std::map<std::string, std::vector<const NodeProto*>> some_readers_;
     /// By layer: readers of its values, less one for each value, that is for what makes the next.
     std::map<int, int> more_readers_;
     struct Input {

@@ -31,7 +31,8 @@ class Reducer {
     std::optional<ImportedValue> over(const ImportedValue& src, const std::set<int>& axes) const {
         if (!src.rows.empty() || axes.empty() || *axes.begin() < 1) return std::nullopt;
         const Dims& dims = src.type.dims;
-        if (is_rows(src.type)) return std::nullopt;
+        if (is_rows(src.type))  // its numbers are the channels of a pixel
+            return layer("flatten", {}, over_channels(shaped(src, {dims[1], 1, 1})));
         if (!is_image(src.type)) {
             if (axes.size() != 1) return std::nullopt;
             const int other = 3 - *axes.begin();
@@ -118,6 +119,7 @@ void drop(const NodeReader& node, ImportedValue value, const std::set<std::size_
     for (std::size_t i = 0; i < value.order.size(); ++i)
         if (!axes.contains(i)) order.push_back(value.order[i]);
     value.order = order;
+    if (order.size() < 2) throw Refused("it leaves one number of a sample", "keep its axes");
     if (order.size() < 3) return node.layer("flatten", {}, {&value});
     node.result(std::move(value));
 }
@@ -126,17 +128,16 @@ void drop(const NodeReader& node, ImportedValue value, const std::set<std::size_
 /// normalisation.
 bool is_centre(const NodeReader& node) {
     const std::string& mean = node.node().output[0];
-    const std::vector<NodeProto>& nodes = node.importer().graph().node;
-    return std::any_of(nodes.begin(), nodes.end(), [&](const NodeProto& reader) {
-        const auto times = std::count(reader.input.begin(), reader.input.end(), mean);
-        if (times == 0) return false;
-        const std::string& op = reader.op_type;
-        return op == "Sub" || op == "Neg" || op == "Pow" || (op == "Mul" && times == 2);
+    const auto readers = node.importer().some_readers(mean);
+    return std::any_of(readers.begin(), readers.end(), [&](const NodeProto* reader) {
+        const std::string& op = reader->op_type;
+        return op == "Sub" || op == "Neg" || op == "Pow" ||
+               (op == "Mul" && std::count(reader->input.begin(), reader->input.end(), mean) == 2);
     });
 }
 
-void reduce(const NodeReader& node, std::int64_t since, Reduction kind, bool normalises = false) {
-    const ImportedValue& src = node.viewed();
+void reduce(const NodeReader& node, const ImportedValue& src, std::int64_t since, Reduction kind,
+            bool normalises = false) {
     const auto given = node.axes(1, since);
     const bool keeps = node.integer("keepdims", 1) != 0;
     std::set<std::size_t> axes;
@@ -160,23 +161,35 @@ void reduce(const NodeReader& node, std::int64_t since, Reduction kind, bool nor
 }  // namespace
 
 void read_reduce_mean(const NodeReader& node) {
-    reduce(node, 18, kMean, is_centre(node));
+    reduce(node, node.viewed(), 18, kMean, is_centre(node));
 }
 
-void read_reduce_sum(const NodeReader& node) {
-    const Dims dims = node.activation().dims();
-    reduce(node, 13, kMean);
+namespace {
+
+/// The sum of what the node reads, or of its squares.
+void add_up(const NodeReader& node, const ImportedValue& src, std::int64_t since) {
+    reduce(node, src, since, kMean);
     const ImportedValue mean = *node.importer().find(node.node().output[0]);
-    const double count = double(element_count(dims)) / double(element_count(mean.type.dims));
-    const int made =
-        node.importer().add_layer({}, "scale", {{"factor", count}, {"offset", 0.0}}, {&mean}, {});
-    ImportedValue value = mean;
-    value.source = made;
-    node.result(std::move(value));
+    const double count = double(element_count(src.dims())) / double(element_count(mean.type.dims));
+    node.layer_like("scale", {{"factor", count}, {"offset", 0.0}}, {&mean});
+}
+
+}  // namespace
+
+void read_reduce_sum(const NodeReader& node) {
+    add_up(node, node.activation(), 13);
+}
+
+void read_reduce_l2(const NodeReader& node) {
+    node.layer_like("elementwise", {{"expression", std::string("x * x")}}, {&node.activation()});
+    const ImportedValue squares = *node.importer().find(node.node().output[0]);
+    add_up(node, squares, 18);
+    const ImportedValue sum = *node.importer().find(node.node().output[0]);
+    node.layer_like("elementwise", {{"expression", std::string("sqrt(x)")}}, {&sum});
 }
 
 void read_reduce_max(const NodeReader& node) {
-    reduce(node, 18, kMaximum);
+    reduce(node, node.viewed(), 18, kMaximum);
 }
 
 void read_global_average_pool(const NodeReader& node) {

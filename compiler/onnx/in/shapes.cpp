@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "base/saturating.hpp"
 #include "compiler/ir/axes.hpp"
@@ -92,8 +93,11 @@ void read_squeeze(const NodeReader& node) {
     if (const auto axes = node.axes(1, 13))
         for (const std::int64_t axis : *axes)
             gone.insert(place_of_axis(axis, src.rank()));
+    else if (node.importer().file_batch() == 1)
+        throw Refused("it takes away all axes of 1, and the batch is one of them", "name its axes");
     else
-        throw Refused("it takes away all axes of 1, whichever these are", "name its axes");
+        for (std::size_t i = 1; i < now.size(); ++i)
+            if (now[i] == 1) gone.insert(i);
     Dims sample;
     for (std::size_t i = 0; i < now.size(); ++i) {
         if (gone.contains(i) && (i == 0 || now[i] != 1))
@@ -172,10 +176,9 @@ void read_tile(const NodeReader& node) {
     if (repeats.size() != view.size() || repeats[0] != 1)
         throw Refused("it repeats samples, or has not a number for each axis");
     // Of pixels that a Reshape joins with their neighbours more than that becomes.
-    const auto& nodes = node.importer().graph().node;
-    const bool joined = std::any_of(nodes.begin(), nodes.end(), [&](const NodeProto& reader) {
-        return reader.op_type == "Reshape" && !reader.input.empty() &&
-               reader.input[0] == node.node().output[0];
+    const auto readers = node.importer().some_readers(node.node().output[0]);
+    const bool joined = std::any_of(readers.begin(), readers.end(), [](const NodeProto* reader) {
+        return reader->op_type == "Reshape";
     });
     if (src.view.empty() && src.rows.empty() && !joined) {
         Dims dims = src.type.dims;
@@ -315,7 +318,8 @@ void read_slice(const NodeReader& node) {
         const auto place = [&](std::int64_t at) {
             return std::clamp<std::int64_t>(at < 0 ? at + extent : at, 0, extent);
         };
-        if (axis == 0 && starts[i] == 0 && ends[i] >= kFar) continue;
+        constexpr std::int64_t kEnd = std::numeric_limits<std::int32_t>::max();
+        if (axis == 0 && starts[i] == 0 && step == 1 && ends[i] >= kEnd) continue;
         if (step < 1) throw Refused(fmt::format("it goes by steps of {}", step), "");
         slice(node, src, axis, place(starts[i]), place(ends[i]), node.node().output[0]);
         src = *node.importer().find(node.node().output[0]);

@@ -154,8 +154,13 @@ def torch_modules():
                                                 Do(lambda m, x: x.mean(1)), nn.Linear(8, 7)), (9, 5)),
         "first_step": lambda: (nn.Sequential(nn.Linear(5, 8), nn.GELU("tanh"), Do(lambda m, x: x[:, 0] + x[:, -1]),
                                              nn.Linear(8, 7)), (9, 5)),
-        "local_response": lambda: images(conv(3, 8, 3), nn.LocalResponseNorm(5), nn.Threshold(0.1, 0.0), *pooled,
-                                         features=8),
+        "unit_length": lambda: images(conv(3, 8, 3), *pooled, nn.Flatten(), Do(lambda m, x: F.normalize(x)), features=8),
+        "decoder": lambda: (nn.Sequential(nn.Linear(10, 48), nn.ReLU(), nn.Unflatten(1, (12, 2, 2)),
+                                          nn.ConvTranspose2d(12, 6, 4, 2, 1), nn.BatchNorm2d(6), nn.ReLU(),
+                                          nn.ConvTranspose2d(6, 1, 4, 2, 1), nn.Sigmoid(), *head(64)), (10,)),
+        "shrinks": lambda: images(conv(3, 8, 3), nn.Softshrink(), nn.Tanhshrink(), nn.Hardshrink(0.1), nn.Dropout2d(0.3),
+                                  nn.Softmax2d(), *pooled, features=8),
+        "squeezed": lambda: images(conv(3, 8, 3), *pooled, Do(lambda m, x: x.squeeze()), features=8),
         "sums": lambda: images(conv(3, 8, 3), Do(lambda m, x: x.sum((2, 3)) / 100), features=8),
     }
 
@@ -187,7 +192,7 @@ def keras_modules():
         "dense_first": lambda: model((12, 12, 5), L.Dense(6, activation="relu"), L.Conv2D(8, 3), L.ReLU(), end[0]()),
         "activation_first": lambda: model((12, 12, 3), L.Activation("tanh"), L.ZeroPadding2D(1), L.Conv2D(8, 3), L.ReLU(),
                                           end[0]()),
-        "prelu": lambda: model((12, 12, 3), L.Conv2D(8, 3), L.PReLU(shared_axes=[1, 2]), L.Flatten(),
+        "prelu": lambda: model((12, 12, 3), L.Conv2D(8, 3), L.PReLU(shared_axes=[1, 2]), L.PReLU(), L.Flatten(),
                                L.BatchNormalization(), L.PReLU()),
         "pools": lambda: model((13, 12, 4), L.MaxPooling2D(3, 2, padding="same"), L.AveragePooling2D(2, padding="same"),
                                L.Conv2D(8, 3, padding="same"), L.ELU(), L.GlobalMaxPooling2D()),
@@ -195,6 +200,6 @@ def keras_modules():
                                    L.Conv2DTranspose(4, 3, strides=2, padding="same"), L.ReLU(), end[0]()),
         "rows": lambda: model((20,), L.Dense(16), L.LayerNormalization(), L.LeakyReLU(), L.BatchNormalization(),
                               L.Reshape((4, 4, 1)), L.Conv2D(6, 3), L.Flatten()),
-        "steps": lambda: model((12, 8), L.Dense(16, activation="gelu"), L.LayerNormalization(), L.BatchNormalization(),
+        "steps": lambda: model((12, 8), L.Dense(16, activation="relu"), L.LayerNormalization(), L.BatchNormalization(),
                                end[1]()),
     }

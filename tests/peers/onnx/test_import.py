@@ -134,13 +134,16 @@ def train(spec, weights, folder, classes):
     with open(spec, "a+", encoding="utf-8") as file:
         file.seek(0)
         text = file.read()
-        if "softmax" not in text.rstrip().splitlines()[-1]:
+        last = text.rstrip().splitlines()[-1]
+        if "softmax" not in last:
             file.write("  - softmax\n")
+    loss = "negative_log_likelihood" if "log_softmax" in last else "categorical_cross_entropy"
     job = os.path.join(folder, "job.yaml")
     with open(job, "w", encoding="utf-8") as file:
         file.write(f"kind: job\nname: again\nmodel: {spec}\ndataset: {{kind: dataset, name: noise, type: synthetic, "
                    f"shape: {shape}, classes: {classes}, train_samples: 4, test_samples: 2}}\n"
-                   "training: {kind: training, name: t, optimizer: {sgd: {learning_rate: 1.0e-8}}, batch_size: 2, epochs: 2}"
+                   f"training: {{kind: training, name: t, optimizer: {{sgd: {{learning_rate: 1.0e-8}}}}, loss: {loss}, "
+                   "batch_size: 2, epochs: 2}"
                    "\n")
     dtnn("dtnnc", "compile", job, "-o", os.path.join(folder, "train.json"))
     dtnn("dtnn-run", os.path.join(folder, "train.json"), "--weights", weights, "--output", os.path.join(folder, "run"))

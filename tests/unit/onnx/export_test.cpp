@@ -104,6 +104,25 @@ TEST_CASE("every term of expressions has a way into ONNX") {
     }
 }
 
+TEST_CASE("extents that are rounded down of their scales are those of the layer") {
+    for (int from = 2; from < 60; from += 7)
+        for (int to = 3; to < 60; to += 4) {
+            const std::string bytes =
+                exported(fmt::format("kind: model\nname: m\ninput: {{shape: [1, {}, 8]}}\nlayers:\n"
+                                     "  - upsample2d: {{size: [{}, 8], mode: bilinear}}\n"
+                                     "  - flatten\n  - dense: {{units: 10}}\n",
+                                     from, to));
+            const onnx::ModelProto model = onnx::read_model(bytes);
+            onnx::Constants constants(".", 0);
+            for (const onnx::NodeProto& node : model.graph->node)
+                for (const onnx::TensorProto& tensor : model.graph->initializer)
+                    if (node.op_type == "Resize" && tensor.name == node.input.at(2)) {
+                        const auto scale = float(constants.read(tensor).at(2));
+                        CHECK_MESSAGE(int(float(from) * scale) == to, from);
+                    }
+        }
+}
+
 TEST_CASE("large weights go to a file beside the model") {
     check_sound(
         exported("kind: model\nname: m\ninput: {shape: [64]}\n"
