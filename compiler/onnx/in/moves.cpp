@@ -130,6 +130,8 @@ void read_space_to_depth(const NodeReader& node) {
     View view(4);
     view[0] = {{0, 1, 1}};
     view[1] = {{src.order[2], 1, size}, {src.order[3], 1, size}, {1, 1, src.extent(1)}};
+    if (node.text("mode", "DCR") == "CRD")
+        std::rotate(view[1].begin(), view[1].end() - 1, view[1].end());
     view[2] = {{src.order[2], size, src.extent(2) / size}};
     view[3] = {{src.order[3], size, src.extent(3) / size}};
     node.result(settled(node, src, std::move(view)));

@@ -32,15 +32,16 @@ from onnx import helper, numpy_helper
 LIMIT = 1e-4
 NETWORKS = ["squeezenet1_1", "mobilenet_v2"]
 # Of ONNX's node tests of an operator, how many pass at least: those of rows, sequences and images of real numbers.
-OPERATORS = {"Abs": 1, "Add": 2, "Atanh": 1, "AveragePool": 12, "BatchNormalization": 2, "Ceil": 1, "Celu": 1,
-             "Clip": 3, "Concat": 6, "Conv": 6, "ConvTranspose": 6, "Cosh": 1, "Div": 2, "Dropout": 5, "Elu": 2,
-             "Erf": 1, "Exp": 1, "Flatten": 3, "Floor": 1, "Gelu": 2, "Gemm": 8, "GlobalAveragePool": 2,
-             "GlobalMaxPool": 2, "GroupNormalization": 2, "HardSigmoid": 2, "HardSwish": 1, "Identity": 1,
-             "InstanceNormalization": 2, "LRN": 2, "LayerNormalization": 6, "LeakyRelu": 2, "Log": 1, "LogSoftmax":
-             6, "MatMul": 1, "MaxPool": 13, "Mul": 2, "Neg": 1, "PRelu": 1, "Pow": 1, "Reciprocal": 1, "ReduceMean":
-             2, "Relu": 1, "Reshape": 6, "Resize": 5, "Selu": 2, "Sigmoid": 1, "Sinh": 1, "Slice": 2, "Softmax": 6,
-             "Softplus": 1, "Softsign": 1, "Split": 5, "Sqrt": 1, "Squeeze": 1, "Sub": 2, "Tanh": 1,
-             "ThresholdedRelu": 2, "Transpose": 1, "Unsqueeze": 2, "Upsample": 1}
+OPERATORS = {"Abs": 1, "Add": 2, "Atanh": 1, "AveragePool": 13, "BatchNormalization": 2, "Ceil": 1, "Celu": 1, "Clip":
+             3, "Concat": 6, "Conv": 6, "ConvTranspose": 7, "Cosh": 1, "DepthToSpace": 2, "Div": 2, "Dropout": 5,
+             "Elu": 2, "Erf": 1, "Exp": 1, "Expand": 1, "Flatten": 3, "Floor": 1, "Gelu": 2, "Gemm": 8,
+             "GlobalAveragePool": 2, "GlobalMaxPool": 2, "Greater": 1, "GreaterOrEqual": 1, "GroupNormalization": 2,
+             "HardSigmoid": 2, "HardSwish": 1, "Identity": 1, "InstanceNormalization": 2, "LRN": 2,
+             "LayerNormalization": 8, "LeakyRelu": 2, "Less": 1, "LessOrEqual": 1, "Log": 1, "LogSoftmax": 6, "MatMul":
+             1, "MaxPool": 14, "Mul": 2, "Neg": 1, "PRelu": 1, "Pow": 1, "Reciprocal": 1, "ReduceL2": 6, "ReduceMax":
+             6, "ReduceMean": 6, "ReduceSum": 6, "Relu": 1, "Reshape": 6, "Resize": 5, "Selu": 2, "Sigmoid": 1, "Sinh":
+             1, "Slice": 2, "Softmax": 6, "Softplus": 1, "Softsign": 1, "SpaceToDepth": 4, "Split": 5, "Sqrt": 1,
+             "Squeeze": 1, "Sub": 2, "Tanh": 1, "ThresholdedRelu": 2, "Transpose": 1, "Unsqueeze": 2, "Upsample": 1}
 
 
 def imported(model, folder, name="net"):
