@@ -107,10 +107,10 @@ std::optional<ImportedValue> moved(const NodeReader& node, const ImportedValue& 
 void read_depth_to_space(const NodeReader& node) {
     const ImportedValue src = node.image();
     const std::int64_t size = node.integer("blocksize", 0), channels = src.extent(1);
-    if (src.rank() != 4 || size < 1 || size > kFar ||
-        channels % saturating_product({size, size}) != 0)
+    const std::int64_t cells = std::max<std::int64_t>(saturating_product({size, size}), 1);
+    if (src.rank() != 4 || size < 1 || channels % cells != 0)
         throw Refused("its blocks do not divide its channels");
-    const std::int64_t each = channels / (size * size);
+    const std::int64_t each = channels / cells;
     const bool columns_last = node.text("mode", "DCR") == "CRD";
     const std::int64_t of_channel = columns_last ? size * size : 1;
     const std::int64_t of_column = columns_last ? 1 : each;
