@@ -16,6 +16,7 @@
 #include "base/utf8.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/formats/archive_reader.hpp"
+#include "runtime/data/formats/hdf5.hpp"
 #include "runtime/data/formats/idx.hpp"
 #include "runtime/data/formats/image.hpp"
 #include "runtime/data/formats/mat_file.hpp"
@@ -188,6 +189,19 @@ void read_idx_file(const std::string& file) {
     if (idx.begin + 24 != idx.bytes.size()) fail("an IDX file of another size");
 }
 
+void read_hdf5_file(const std::string& file) {
+    const char* const end = file.data() + file.size();
+    for (const auto& [path, tensor] : read_hdf5(file, "hdf5").tensors) {
+        const auto* begin = reinterpret_cast<const char*>(tensor.bytes.data());
+        const std::size_t wanted = dtnn::size_of(tensor.dtype);
+        if (!tensor.bytes.empty() && (begin < file.data() || begin + tensor.bytes.size() > end))
+            fail("numbers that are not in the file");
+        if (!tensor.bytes.empty() &&
+            std::int64_t(tensor.bytes.size() / wanted) != dtnn::element_count(tensor.dims))
+            fail("an array has other bytes than its shape");
+    }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -227,6 +241,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                 break;
             case 'g':
                 (void)gunzip(file, std::size_t{1} << 20, "gzip");
+                break;
+            case 'h':
+                read_hdf5_file(file);
                 break;
             case 'm':
                 (void)read_synsets(file, "meta.mat");
