@@ -81,6 +81,9 @@ void refuse_objects(const RegularFile& file) {
                "save its tensors: python3 -c \"import torch, safetensors.torch as s; d = "
                "torch.load('FILE', map_location='cpu', weights_only=True); "
                "s.save_file({k: v.clone() for k, v in d.items()}, 'FILE.safetensors')\"");
+    if (is_zip(file) && file.path().ends_with(".keras"))
+        refuse("a model that Keras has saved",
+               "dtnnc import FILE.keras -o net.yaml --weights net.safetensors makes weights of it");
     if (begin.starts_with("\x89HDF"))
         refuse("an HDF5 file, as Keras writes",
                "save its arrays: numpy.savez('FILE.npz', **{w.path: w.numpy() for w in "

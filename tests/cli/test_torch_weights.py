@@ -246,7 +246,9 @@ training: {kind: training, name: short, optimizer: sgd, batch_size: 16, epochs: 
             file.write(program)
         with open(self.path("keras.h5"), "wb") as file:
             file.write(b"\x89HDF\r\n\x1a\n" + bytes(100))
-        for name, *said in (("model.pth", "PyTorch", "safetensors.torch"), ("old.bin", "PyTorch", "weights_only=True"),
+        with zipfile.ZipFile(self.path("net.keras"), "w") as file:
+            file.writestr("config.json", "{}")
+        for name, *said in (("net.keras", "Keras", "dtnnc import"), ("model.pth", "PyTorch", "safetensors.torch"), ("old.bin", "PyTorch", "weights_only=True"),
                             ("keras.h5", "HDF5", "numpy.savez")):
             self.expect(self.dtnn_run("predict", self.plan, "--weights", name, "--input", "x.npy"), 5, name, *said)
         self.assertFalse(os.path.exists(self.path("executed")))

@@ -13,6 +13,7 @@
 
 #include "base/tensor/stored_tensor.hpp"
 #include "compiler/frontend/specs.hpp"
+#include "compiler/keras/import.hpp"
 #include "plan/diff/diff.hpp"
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/plan_source.hpp"
@@ -75,6 +76,9 @@ struct TuneEnginesCommand {
 using UseWeights = std::function<int(const std::vector<StoredTensor>& tensors,
                                      const std::map<std::string, std::string>& metadata)>;
 
+/// Gets what a .keras file holds; `bytes` are those of its weights. Returns the exit code.
+using UseKerasFile = std::function<int(const compiler::keras::KerasFile& file, std::size_t bytes)>;
+
 /// The interface of libdtnn_runtime.so. Commands print, and return the exit code.
 class RuntimeLibrary {
   public:
@@ -100,6 +104,8 @@ class RuntimeLibrary {
     /// Reads a file of weights as `dtnn-run predict` does, and lets `use` have them.
     virtual int with_weights(const plan::Plan& plan, const std::string& path,
                              const UseWeights& use) const = 0;
+    /// Reads a model that Keras has saved, and lets `use` have it.
+    virtual int with_keras_file(const std::string& path, const UseKerasFile& use) const = 0;
     /// Writes a file, .safetensors or .npz by its name; the exit code.
     virtual int write_weights(const std::string& path, const std::vector<StoredTensor>& tensors,
                               const std::map<std::string, std::string>& metadata) const = 0;
@@ -124,6 +130,6 @@ const RuntimeLibrary& runtime_library();
 constexpr const char* kRuntimeVersionEntry = "dtnn_runtime_version";
 constexpr const char* kRuntimeOpenEntry = "dtnn_runtime_open";
 /// The version of this interface and of all types in it.
-constexpr int kRuntimeVersion = 2;
+constexpr int kRuntimeVersion = 3;
 
 }  // namespace dtnn::tools

@@ -10,6 +10,7 @@
 #include "tools/dtnnc_runtime/data.hpp"
 #include "tools/dtnnc_runtime/data_fault.hpp"
 #include "tools/dtnnc_runtime/find_data.hpp"
+#include "tools/dtnnc_runtime/keras_file.hpp"
 #include "tools/dtnnc_runtime/same_samples.hpp"
 #include "tools/dtnnc_runtime/weights.hpp"
 
@@ -62,6 +63,9 @@ class Commands final : public RuntimeLibrary {
     int with_weights(const plan::Plan& plan, const std::string& path,
                      const UseWeights& use) const override {
         return exit_code_of([&] { return tools::with_weights(plan, path, use); });
+    }
+    int with_keras_file(const std::string& path, const UseKerasFile& use) const override {
+        return exit_code_of([&] { return tools::with_keras_file(path, use); });
     }
     int write_weights(const std::string& path, const std::vector<StoredTensor>& tensors,
                       const std::map<std::string, std::string>& metadata) const override {

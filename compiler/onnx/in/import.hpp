@@ -18,7 +18,8 @@ inline constexpr std::int64_t kLeastReadOpset = 7, kMostReadOpset = 23;
 struct Refusal {
     std::string place;  ///< "node `x` (Loop)", "the file"
     std::string text;
-    std::string help;  ///< empty: none
+    std::string help;       ///< empty: none
+    std::string node = {};  ///< of the file, by its name; empty: the whole file
 };
 
 struct ImportedModel {

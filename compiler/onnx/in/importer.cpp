@@ -105,8 +105,8 @@ Importer::Importer(const ModelProto& model, std::string name, Constants& constan
       constants_(constants),
       guesses_otherwise_(guesses_otherwise) {}
 
-void Importer::refuse(std::string place, std::string text, std::string help) {
-    made_.refusals.push_back({std::move(place), std::move(text), std::move(help)});
+void Importer::refuse(std::string place, std::string text, std::string help, std::string node) {
+    made_.refusals.push_back({std::move(place), std::move(text), std::move(help), std::move(node)});
 }
 
 const ImportedValue* Importer::find(const std::string& name) const {
@@ -315,11 +315,12 @@ void Importer::read_node(const NodeProto& node) {
         if (rule != read_rules().end()) return rule->second(reader);
         if (!read_formula(reader)) throw Refused("the operator is not read", kNoFormula);
     } catch (const Refused& refused) {
-        refuse(place_of(node), refused.what(), refused.help());
+        refuse(place_of(node), refused.what(), refused.help(), node.name);
         give_up();
     } catch (const std::exception& error) {
         // An attribute of another kind, a name that stands for another thing: data, not a bug.
-        refuse(place_of(node), fmt::format("it is not well formed ({})", error.what()), "");
+        refuse(place_of(node), fmt::format("it is not well formed ({})", error.what()), "",
+               node.name);
         give_up();
     }
 }

@@ -152,7 +152,7 @@ class Importer {
     void read_inputs();
     bool is_turned(const std::string& input, const Dims& dims) const;
     void read_node(const NodeProto& node);
-    void refuse(std::string place, std::string text, std::string help);
+    void refuse(std::string place, std::string text, std::string help, std::string node = {});
     std::string name_of(const NodeProto& node, const std::string& type);
     /// Arithmetic by element that comes to one operator becomes one; layers that it was are no more
     /// used.

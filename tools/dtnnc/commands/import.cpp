@@ -19,6 +19,7 @@
 namespace dtnn::tools {
 namespace {
 
+namespace keras = compiler::keras;
 namespace onnx = compiler::onnx;
 
 struct ImportCommand {
@@ -50,22 +51,8 @@ void check_parameters(const compiler::Graph& graph, const onnx::ImportedModel& m
     DTNN_CHECK_COMPARE(graph.parameters.size(), ==, made.tensors.size());
 }
 
-int import_model(const ImportCommand& command) {
-    std::string bytes;
-    if (const ReadFault fault =
-            read_input(command.source, onnx::kMostMessageBytes, "an ONNX file", bytes))
-        throw UsageError(fmt::format("cannot read {}: {}", command.source, fault.reason()));
-    onnx::ModelProto model;
-    try {
-        model = onnx::read_model(bytes);
-    } catch (const ProtobufError& error) {
-        return refuse(command.source, {{fmt::format("byte {}", error.offset()), error.what(),
-                                        "name a file that an exporter of ONNX wrote, whole"}});
-    }
-    const std::filesystem::path folder = std::filesystem::path(command.source).parent_path();
-    onnx::Constants constants(folder.empty() ? "." : folder.string(), bytes.size());
-    const onnx::ImportedModel made =
-        onnx::import_model(model, std::filesystem::path(command.output).stem().string(), constants);
+/// Writes spec and weights, or says why not.
+int finish(const ImportCommand& command, const onnx::ImportedModel& made) {
     if (!made.refusals.empty()) return refuse(command.source, made.refusals);
 
     compiler::LoadOptions load = load_options(command.common);
@@ -92,9 +79,41 @@ int import_model(const ImportCommand& command) {
     return 0;
 }
 
+int import_onnx(const ImportCommand& command, const std::string& name) {
+    std::string bytes;
+    if (const ReadFault fault =
+            read_input(command.source, onnx::kMostMessageBytes, "an ONNX file", bytes))
+        throw UsageError(fmt::format("cannot read {}: {}", command.source, fault.reason()));
+    onnx::ModelProto model;
+    try {
+        model = onnx::read_model(bytes);
+    } catch (const ProtobufError& error) {
+        return refuse(command.source, {{fmt::format("byte {}", error.offset()), error.what(),
+                                        "name a file that an exporter of ONNX wrote, whole"}});
+    }
+    const std::filesystem::path folder = std::filesystem::path(command.source).parent_path();
+    onnx::Constants constants(folder.empty() ? "." : folder.string(), bytes.size());
+    return finish(command, onnx::import_model(model, name, constants));
+}
+
+int import_keras(const ImportCommand& command, const std::string& name) {
+    return runtime_library().with_keras_file(
+        command.source, [&](const keras::KerasFile& file, std::size_t bytes) {
+            onnx::Constants constants(".", bytes);
+            return finish(command, keras::import_model(file, name, constants));
+        });
+}
+
+int import_model(const ImportCommand& command) {
+    const std::string name = std::filesystem::path(command.output).stem().string();
+    return command.source.ends_with(".keras") ? import_keras(command, name)
+                                              : import_onnx(command, name);
+}
+
 std::function<int()> declare_import(OptionList& list) {
     auto given = std::make_shared<ImportCommand>();
-    list.argument("FILE", given->source, "A model as ONNX, of operator sets 7 to 23");
+    list.argument("FILE", given->source,
+                  "A model as ONNX, of operator sets 7 to 23, or as Keras 3 saves it, .keras");
     declare_common(list, given->common);
     list.text("-o,--output", given->output, "File of the model's spec",
               {.required = true, .value = "FILE"});
@@ -105,7 +124,7 @@ std::function<int()> declare_import(OptionList& list) {
 
 const RegisteredCommand kImportCommand(
     {.name = "import",
-     .doc = "Reads an ONNX file as a model's spec and its weights",
+     .doc = "Reads an ONNX or a Keras file as a model's spec and its weights",
      .place = 130,
      .declare = declare_import,
      .purpose = Purpose::use,
@@ -113,10 +132,13 @@ const RegisteredCommand kImportCommand(
                {ExitCode::invalid_spec},
                {ExitCode::mismatch, "the file is broken, or has what no layer here does"}},
      .examples = {{"dtnnc import net.onnx -o net.yaml --weights net.safetensors",
-                   "a network of PyTorch, TensorFlow or Keras, to be trained on here"}},
-     .details = "What cannot be taken over is refused, all of it at once, each with its node, its "
-                "operator and what can be done. The spec trains like any other; it ends where the "
-                "file ends, at logits more often than at a softmax."});
+                   "a network of PyTorch or TensorFlow, to be trained on here"},
+                  {"dtnnc import net.keras -o net.yaml --weights net.safetensors",
+                   "one of Keras 3, without Keras"}},
+     .details = "What cannot be taken over is refused, all of it at once, each with its node or "
+                "layer and what can be done. The spec trains like any other; it ends where the "
+                "file ends, at logits more often than at a softmax. Nothing of a file is run: "
+                "Lambda layers and classes of others are refused."});
 
 }  // namespace
 }  // namespace dtnn::tools
