@@ -26,12 +26,19 @@ Dims Value::keras_dims() const {
     return turned ? Dims{dims[0], dims[2], dims[3], dims[1]} : dims;
 }
 
+std::string Value::shape_text() const {
+    const Dims keras = keras_dims();
+    std::string text = "[batch";
+    for (std::size_t i = 1; i < keras.size(); ++i)
+        text += fmt::format(", {}", keras[i]);
+    return text + "]";
+}
+
 std::size_t Value::axis(std::int64_t keras_axis) const {
     const auto count = std::int64_t(rank());
     const std::int64_t place = keras_axis < 0 ? keras_axis + count : keras_axis;
     if (place < 1 || place >= count)
-        throw Refused(fmt::format("its axis {} is none of [batch, {}]", keras_axis,
-                                  fmt::join(keras_dims().begin() + 1, keras_dims().end(), ", ")),
+        throw Refused(fmt::format("its axis {} is none of {}", keras_axis, shape_text()),
                       "take an axis behind the batch");
     constexpr std::array<std::size_t, 4> kTurned{0, 2, 3, 1};
     return turned ? kTurned[std::size_t(place)] : std::size_t(place);
@@ -231,8 +238,7 @@ Value Call::node(const char* op, const std::vector<std::string>& inputs, NodeAtt
         return extent >= 1 && extent <= kMostExtent;
     });
     if (!sound || element_count(dims) > kMostNumbers)
-        throw Refused(fmt::format("its result would be [batch, {}]",
-                                  fmt::join(dims.begin() + 1, dims.end(), ", ")),
+        throw Refused(fmt::format("its result would be {}", Value{"", dims, turned}.shape_text()),
                       "its window or its shape does not fit its input");
     const std::string name =
         reader_.writer().add(op, inputs, std::move(attributes), label_ + "/" + op);

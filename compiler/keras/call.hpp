@@ -27,6 +27,7 @@ struct Value {
     std::size_t rank() const { return dims.size(); }
     bool is_image() const { return rank() == 4; }
     Dims keras_dims() const;
+    std::string shape_text() const;  ///< "[batch, 28, 28, 1]", as in Keras
     /// The graph's axis that Keras calls so, which may be counted from the end. Throws Refused.
     std::size_t axis(std::int64_t keras_axis) const;
 };

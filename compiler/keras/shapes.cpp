@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "base/saturating.hpp"
 #include "base/utf8.hpp"
 #include "compiler/keras/call.hpp"
@@ -44,27 +47,22 @@ Value read_reshape(Call& call) {
     if (open) *open = numbers / known;
     if (element_count(dims) != numbers || dims.size() > 3 || dims.empty())
         throw Refused(
-            fmt::format("it makes [batch, {}] of [batch, {}]", fmt::join(dims, ", "),
-                        fmt::join(src.keras_dims().begin() + 1, src.keras_dims().end(), ", ")),
+            fmt::format("it makes [batch, {}] of {}", fmt::join(dims, ", "), src.shape_text()),
             "one to three axes behind the batch, of as many numbers, can be");
     dims.insert(dims.begin(), 1);
-    const Value made = reshape(call, src, std::move(dims));
-    return made;
+    return reshape(call, src, std::move(dims));
 }
 
 Value read_permute(Call& call) {
     const Value src = call.laid(call.input(), false);
     Integers order = call.integers("dims", {});
-    std::vector<bool> taken(src.rank(), false);
-    for (const std::int64_t axis : order) {
-        const bool known =
-            axis >= 1 && axis < std::int64_t(src.rank()) && !taken[std::size_t(axis)];
-        if (!known || order.size() + 1 != src.rank())
-            throw Refused(
-                fmt::format("it orders [{}] of {} axes", fmt::join(order, ", "), src.rank() - 1),
-                "save the model again with Keras 3");
-        taken[std::size_t(axis)] = true;
-    }
+    Integers sorted = order, axes(src.rank() - 1);
+    std::iota(axes.begin(), axes.end(), 1);
+    std::sort(sorted.begin(), sorted.end());
+    if (sorted != axes)
+        throw Refused(fmt::format("it puts the axes of {} into the order [{}]", src.shape_text(),
+                                  fmt::join(order, ", ")),
+                      "name each axis behind the batch once, from 1");
     order.insert(order.begin(), 0);
     return call.transposed(src, order);
 }

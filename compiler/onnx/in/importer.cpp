@@ -206,14 +206,11 @@ ImportedModel Importer::run() {
     return std::move(made_);
 }
 
-/// Whether images with channels last are turned before anything looks at their axes: number by
-/// number they may have been scaled until then. Those of one channel have the same numbers when
-/// they are reshaped.
-bool Importer::is_turned(const std::string& input, const Dims& dims) const {
+bool Importer::is_turned(const std::string& name, const Dims& dims) const {
     static const std::set<std::string> kByNumber{"Add", "Sub", "Mul", "Div", "Cast", "Identity"};
     constexpr std::size_t kMostValues = 16;
     const Dims turned{dims[3], dims[1], dims[2]};
-    std::vector<std::string> same{input};
+    std::vector<std::string> same{name};
     for (std::size_t i = 0; i < same.size(); ++i) {
         int found = 0;
         for (const NodeProto& node : model_.graph->node) {

@@ -134,6 +134,12 @@ class Importer {
     std::int64_t opset() const { return opset_; }
     std::int64_t file_batch() const { return file_batch_; }  ///< 0: any
     const ImportedValue* find(const std::string& name) const;
+    /// Whether images [batch, height, width, channels] are turned before anything looks at their
+    /// axes: number by number they may have been scaled until then. Those of one channel have the
+    /// same numbers when they are reshaped. Looks at all nodes.
+    bool is_turned(const std::string& name, const Dims& dims) const;
+    /// No more often than a network may ask, as each look takes time in proportion to the nodes.
+    bool may_look_ahead() { return looks_ahead_++ < kMostLooks; }
     bool is_refused(const std::string& name) const { return refused_.contains(name); }
     /// How many nodes and outputs read it.
     int readers(const std::string& name) const;
@@ -150,7 +156,6 @@ class Importer {
 
   private:
     void read_inputs();
-    bool is_turned(const std::string& input, const Dims& dims) const;
     void read_node(const NodeProto& node);
     void refuse(std::string place, std::string text, std::string help, std::string node = {});
     std::string name_of(const NodeProto& node, const std::string& type);
@@ -165,6 +170,8 @@ class Importer {
     std::string name_;
     Constants& constants_;
     bool guesses_otherwise_;
+    static constexpr int kMostLooks = 64;
+    int looks_ahead_ = 0;
     std::int64_t opset_ = 0, file_batch_ = 0;
     std::map<std::string, ImportedValue> values_;
     std::set<std::string> refused_;  ///< values of nodes that could not be read
@@ -227,7 +234,8 @@ ImportedValue broadcast(const NodeReader& node, const ImportedValue& src, const 
 std::vector<ImportedValue> alike(const NodeReader& node,
                                  const std::vector<const ImportedValue*>& sources);
 
-/// Numbers of the file for each number of a row, or anything else as it is: in our order.
+/// Numbers of the file for each number of a row, or the rows of weights that read it, in our order;
+/// anything else as it is.
 Constant in_row_order(const NodeReader& node, const Constant& given, const ImportedValue& src);
 
 /// Which number of the file's sample each of ours is, row by row.

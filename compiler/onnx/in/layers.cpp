@@ -14,18 +14,11 @@ namespace {
 using Integers = std::vector<std::int64_t>;
 
 /// [K, units] in our order of the row.
-Constant dense_weights(const NodeReader& node, Constant weights, const ImportedValue& src) {
+Constant dense_weights(const NodeReader& node, const Constant& weights, const ImportedValue& src) {
     if (weights.dims[0] != src.extent(src.rank() - 1))
         throw Refused(fmt::format("its weights take rows of {} numbers, and its input has {}",
                                   weights.dims[0], src.extent(src.rank() - 1)));
-    if (src.rows.empty()) return weights;
-    const Numbers theirs = numbers_of(weights);
-    Numbers ours(theirs.size());
-    const auto units = std::size_t(weights.dims[1]);
-    for (std::size_t i = 0; i < src.rows.size(); ++i)
-        std::copy_n(theirs.begin() + std::ptrdiff_t(std::size_t(src.rows[i]) * units), units,
-                    ours.begin() + std::ptrdiff_t(i * units));
-    return node.importer().constants().make(weights.dims, true, ours);
+    return in_row_order(node, weights, src);
 }
 
 void dense(const NodeReader& node, const ImportedValue& src, Constant weights,
@@ -70,8 +63,7 @@ void dense(const NodeReader& node, const ImportedValue& src, Constant weights,
         throw Refused("its input is no row of numbers, and no sequence of rows",
                       "put a Flatten before it");
     const std::int64_t units = weights.dims[1];
-    std::map<std::string, Constant> parameters{
-        {"weights", dense_weights(node, std::move(weights), src)}};
+    std::map<std::string, Constant> parameters{{"weights", dense_weights(node, weights, src)}};
     if (bias) parameters["bias"] = std::move(*bias);
     node.layer("dense", {{"units", units}, {"bias", bias.has_value()}}, {&plain},
                std::move(parameters));

@@ -56,11 +56,15 @@ std::vector<std::int64_t> integers_of(const Constant& constant) {
 }
 
 Constant in_row_order(const NodeReader& node, const Constant& given, const ImportedValue& src) {
-    if (src.rows.empty() || given.elements() != std::int64_t(src.rows.size())) return given;
+    const auto count = std::int64_t(src.rows.size());
+    const bool of_rows = !given.dims.empty() && given.dims[0] == count;
+    if (count == 0 || (given.elements() != count && !of_rows)) return given;
     const Numbers theirs = numbers_of(given);
-    Numbers ours;
-    for (const std::int64_t row : src.rows)
-        ours.push_back(theirs[std::size_t(row)]);
+    Numbers ours(theirs.size());
+    const std::size_t each = theirs.size() / src.rows.size();
+    for (std::size_t i = 0; i < src.rows.size(); ++i)
+        std::copy_n(theirs.begin() + std::ptrdiff_t(std::size_t(src.rows[i]) * each), each,
+                    ours.begin() + std::ptrdiff_t(i * each));
     return node.importer().constants().make(given.dims, given.real, ours);
 }
 

@@ -234,6 +234,56 @@ ImportedValue flattened(const NodeReader& node, const ImportedValue& src) {
 
 namespace {
 
+/// The layers from a dense one to this row of numbers, each read by the next alone, in all of which
+/// the numbers may stand in another order; empty: there is none.
+std::vector<int> dense_before(Importer& importer, const ImportedValue& row) {
+    constexpr std::size_t kMostLayers = 16;
+    std::vector<int> chain;
+    for (int i = row.source; i >= 0 && chain.size() < kMostLayers;) {
+        const ImportedLayer& layer = importer.layer(i);
+        const OpDef* def = find_op(layer.type);
+        if (layer.sources.size() != 1 || !is_rows(layer.value.type) || !importer.is_read_once(i))
+            break;
+        chain.push_back(i);
+        if (layer.type == "dense") return chain;
+        // A formula with a number for each feature is an operator of the spec's own.
+        const bool by_number = !def || !def->expression.empty() || layer.type == "elementwise";
+        if (!by_number && layer.type != "batch_norm" && layer.type != "dropout" &&
+            layer.type != "layer_norm")
+            break;
+        i = layer.sources[0];
+    }
+    return {};
+}
+
+/// A row that a dense layer makes, as an image with channels last: the layer's units are put in our
+/// order, as nothing else moves numbers. Whether it could be.
+bool image_of_dense(const NodeReader& node, const ImportedValue& row, const Dims& sample) {
+    Importer& importer = node.importer();
+    const std::string& name = node.node().output[0];
+    Dims dims = sample;
+    dims.insert(dims.begin(), 1);
+    const std::vector<int> chain = dense_before(importer, row);
+    if (chain.empty() || !importer.may_look_ahead() || !importer.is_turned(name, dims))
+        return false;
+    const int made = importer.add_layer(
+        node.node(), "reshape", {{"shape", Integers{sample[2], sample[0], sample[1]}}}, {&row}, {});
+    ImportedValue image = importer.layer(made).value;
+    image.order = {0, 2, 3, 1};
+    ImportedValue units = row;
+    units.rows = rows_of(image);
+    for (const int i : chain)
+        for (auto& [role, constant] : importer.layer(i).parameters) {
+            const bool weights = role == "weights";
+            Constants& constants = importer.constants();
+            if (weights) constant = constants.transpose(constant, {1, 0});
+            constant = in_row_order(node, constant, units);
+            if (weights) constant = constants.transpose(constant, {1, 0});
+        }
+    node.result(std::move(image));
+    return true;
+}
+
 /// The value as it was before its axes were joined, if all of them are whole.
 std::optional<ImportedValue> taken_apart(const ImportedValue& src) {
     View flat(1);
@@ -292,6 +342,9 @@ void reshaped(const NodeReader& node, const ImportedValue& given, const Dims& sa
         view[std::size_t(longest - sample.begin()) + 1] = {{1, 1, numbers}};
         return node.result(settled(node, value, std::move(view)));
     }
+    if (sample.size() == 3 && src.is_plain() && is_rows(src.type) &&
+        image_of_dense(node, src, sample))
+        return;
     if (!src.is_plain())
         throw Refused("it takes apart a value whose axes are in another order than here",
                       "export the model with channels first");

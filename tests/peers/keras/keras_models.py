@@ -127,6 +127,21 @@ def nested():
     return keras.Model(inputs, layers.Dense(6)(layers.Dense(8, activation="relu")(x)))
 
 
+def decoder():
+    """Rows that become images, and images that become rows, between which numbers stand in Keras' order."""
+    x = inputs = keras.Input((8, 8, 3))
+    x = layers.Conv2D(6, 3, strides=2, padding="same")(x)
+    x = layers.Flatten()(x)
+    for norm in (layers.BatchNormalization(), layers.PReLU(), layers.LayerNormalization()):
+        x = norm(x)
+    x = layers.Dense(10)(x)
+    x = layers.Dense(4 * 3 * 5, use_bias=False)(x)
+    x = layers.LeakyReLU()(layers.BatchNormalization()(x))
+    x = layers.Reshape((4, 3, 5))(x)
+    x = layers.Conv2DTranspose(4, 3, strides=2, padding="same", activation="tanh")(x)
+    return keras.Model(inputs, layers.Dense(6)(layers.Flatten()(x)))
+
+
 def sequence():
     x = inputs = keras.Input((12, 5))
     x = layers.Dense(8, activation="relu")(x)
@@ -158,8 +173,8 @@ def tiny_rows():
                              layers.Dense(2, name="scores")], name="rows")
 
 
-SMALL = {function.__name__: function for function in (convnet, perceptron, unet, shapes, nested, sequence, two_inputs, tiny_image,
-                                                      tiny_rows)}
+SMALL = {function.__name__: function for function in (convnet, perceptron, unet, shapes, nested, decoder, sequence, two_inputs,
+                                                      tiny_image, tiny_rows)}
 
 
 def application(name):
