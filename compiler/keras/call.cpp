@@ -273,7 +273,7 @@ Value Call::activated(const Value& value) {
     if (given->is_string()) {
         const auto name = given->get<std::string>();
         if (name == "linear") return value;
-        Call own = named("_" + name);
+        Call own = layer_.class_name == "Activation" ? *this : named("_" + name);
         return activation(own, value, name);
     }
     // A layer in the place of a name.

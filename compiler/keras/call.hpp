@@ -101,6 +101,10 @@ class Call {
     std::vector<Value> inputs_;
 };
 
+/// As Keras calls functions and groups of arrays after classes: BatchNormalization is
+/// batch_normalization, Conv2D conv2d.
+std::string snake_case(std::string_view name);
+
 /// The activation that Keras calls so; throws Refused.
 Value activation(Call& call, const Value& value, const std::string& name);
 

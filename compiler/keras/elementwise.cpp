@@ -14,6 +14,10 @@ Value read_activation(Call& call) {
     return call.activated(call.input());
 }
 
+Value read_function(Call& call) {
+    return activation(call, call.input(), snake_case(call.layer().class_name));
+}
+
 Value read_relu(Call& call) {
     const double slope = call.real("negative_slope", 0), threshold = call.real("threshold", 0);
     const Json* most = call.find("max_value");

@@ -169,10 +169,11 @@ Value sliding_pool(Call& call, const char* op) {
 
 Value pool_of_image(Call& call, const char* op) {
     const Value src = call.image();
-    const Value made = call.node(op, {src.name}, {}, {1, src.dims[1], 1, 1}, src.turned);
+    Value made = call.node(op, {src.name}, {}, {1, src.dims[1], 1, 1}, src.turned);
     if (call.flag("keepdims", false)) return made;
-    return call.node("Flatten", {made.name}, {attribute("axis", std::int64_t{1})}, {1, src.dims[1]},
-                     false);
+    return call.named("_flatten")
+        .node("Flatten", {made.name}, {attribute("axis", std::int64_t{1})}, {1, src.dims[1]},
+              false);
 }
 
 }  // namespace
@@ -252,10 +253,10 @@ Value read_batch_normalization(Call& call) {
         inputs.push_back(std::move(name));
     inputs.push_back(call.weights(next, "moving_mean", dims));
     inputs.push_back(call.weights(next + 1, "moving_variance", dims));
-    const Value made = call.node("BatchNormalization", inputs,
-                                 {attribute("epsilon", call.real("epsilon", 1e-3)),
-                                  attribute("momentum", call.real("momentum", 0.99))},
-                                 src.dims, src.turned);
+    Value made = call.node("BatchNormalization", inputs,
+                           {attribute("epsilon", call.real("epsilon", 1e-3)),
+                            attribute("momentum", call.real("momentum", 0.99))},
+                           src.dims, src.turned);
     if (src.rank() == 3 && call.input().axis(axis) == 2) return call.transposed(made, {0, 2, 1});
     return made;
 }

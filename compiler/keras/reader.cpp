@@ -24,21 +24,6 @@ bool is_model(const std::string& class_name) {
     return class_name == "Functional" || class_name == "Sequential" || class_name == "Model";
 }
 
-/// As Keras calls the group of a layer's arrays after its class: BatchNormalization is
-/// batch_normalization, Conv2D conv2d.
-std::string snake_case(std::string_view name) {
-    const auto is = [&](std::size_t i, int (*test)(int)) {
-        return i < name.size() && test(static_cast<unsigned char>(name[i])) != 0;
-    };
-    std::string made;
-    for (std::size_t i = 0; i < name.size(); ++i) {
-        if (i > 0 && is(i, std::isupper) && (is(i + 1, std::islower) || is(i - 1, std::islower)))
-            made += '_';
-        made += name[i];
-    }
-    return lower(made);
-}
-
 /// A result of a call: the layer's name in its model, which of its calls, which of its results.
 struct Key {
     std::string layer;
@@ -398,6 +383,19 @@ void Reader::run() {
     }
     const bool made = outputs.size() == 1 && outputs[0];
     writer_.graph().output.push_back({made ? outputs[0]->name : "none", std::nullopt});
+}
+
+std::string snake_case(std::string_view name) {
+    const auto is = [&](std::size_t i, int (*test)(int)) {
+        return i < name.size() && test(static_cast<unsigned char>(name[i])) != 0;
+    };
+    std::string made;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        if (i > 0 && is(i, std::isupper) && (is(i + 1, std::islower) || is(i - 1, std::islower)))
+            made += '_';
+        made += name[i];
+    }
+    return lower(made);
 }
 
 Rule find_rule(const std::string& class_name) {

@@ -148,6 +148,15 @@ Constant Constants::transpose(const Constant& constant, const std::vector<std::i
     return made;
 }
 
+Constant Constants::reorder(const Constant& constant, const std::vector<std::int64_t>& rows) {
+    std::string& bytes = keep(constant.bytes.size());
+    const std::size_t each = bytes.size() / rows.size();
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        std::memcpy(bytes.data() + i * each, constant.bytes.data() + std::size_t(rows[i]) * each,
+                    each);
+    return {constant.dims, constant.real, bytes};
+}
+
 std::string_view Constants::read_beside(const TensorProto& tensor, std::int64_t bytes) {
     const std::string location = text_of(tensor.external_data, "location");
     const auto refuse = [&](const std::string& fact) {

@@ -52,6 +52,8 @@ class Constants {
     Constant make(Dims dims, bool real, const Numbers& numbers);
     /// The same numbers with the axes in another order, as numpy.transpose.
     Constant transpose(const Constant& constant, const std::vector<std::int64_t>& order);
+    /// The same numbers in as many rows of equal length: row i is row rows[i] of the constant.
+    Constant reorder(const Constant& constant, const std::vector<std::int64_t>& rows);
     /// Books memory that is worked out elsewhere; throws Refused where a file asks for too much.
     void take(std::int64_t bytes);
 

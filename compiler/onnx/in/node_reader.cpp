@@ -59,13 +59,7 @@ Constant in_row_order(const NodeReader& node, const Constant& given, const Impor
     const auto count = std::int64_t(src.rows.size());
     const bool of_rows = !given.dims.empty() && given.dims[0] == count;
     if (count == 0 || (given.elements() != count && !of_rows)) return given;
-    const Numbers theirs = numbers_of(given);
-    Numbers ours(theirs.size());
-    const std::size_t each = theirs.size() / src.rows.size();
-    for (std::size_t i = 0; i < src.rows.size(); ++i)
-        std::copy_n(theirs.begin() + std::ptrdiff_t(std::size_t(src.rows[i]) * each), each,
-                    ours.begin() + std::ptrdiff_t(i * each));
-    return node.importer().constants().make(given.dims, given.real, ours);
+    return node.importer().constants().reorder(given, src.rows);
 }
 
 std::int64_t NodeReader::opset() const {
