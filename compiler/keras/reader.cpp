@@ -28,7 +28,7 @@ bool is_model(const std::string& class_name) {
 struct Key {
     std::string layer;
     int call = 0, result = 0;
-    auto operator<=>(const Key&) const = default;
+    auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 Key key_of(const Json& leaf) {
