@@ -49,6 +49,14 @@ Value read_p_relu(Call& call) {
                      {call.weights(0, "alpha", dims, src.turned ? Integers{2, 0, 1} : Integers{})});
 }
 
+Value read_layer_scale(Call& call) {
+    const Value& src = call.input();
+    const std::int64_t channels = src.keras_dims().back();
+    return call.like(
+        "Mul", src, {},
+        {call.weights(0, "gamma", {channels}, {}, src.turned ? Dims{channels, 1, 1} : Dims{})});
+}
+
 Value read_elu(Call& call) {
     return call.like("Elu", call.input(), {attribute("alpha", call.real("alpha", 1))});
 }

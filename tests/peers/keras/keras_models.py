@@ -38,7 +38,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.normpath(os.path.join(HERE, "..", "..", ".."))
 BIN = os.environ.get("DTNN_BIN", os.path.join(ROOT, "build", "release", "bin"))
 LIMIT = 1e-4
-# Of keras.applications, with the side of the image.
+# Of keras.applications, with the side of the image; any other that is named gets 64.
 APPLICATIONS = {"MobileNet": 64, "MobileNetV2": 64, "ResNet50": 64, "ResNet50V2": 64, "DenseNet121": 64,
                 "InceptionV3": 96, "Xception": 96, "VGG16": 32, "EfficientNetB0": 64}
 
@@ -190,7 +190,7 @@ SMALL = {function.__name__: function for function in (convnet, perceptron, unet,
 
 
 def application(name):
-    side = APPLICATIONS[name]
+    side = APPLICATIONS.get(name, 64)
     return getattr(keras.applications, name)(weights=None, input_shape=(side, side, 3), classifier_activation=None, classes=100)
 
 
