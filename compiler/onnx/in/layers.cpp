@@ -156,7 +156,7 @@ void read_layer_normalization(const NodeReader& node) {
     Attributes fields{{"epsilon", node.real("epsilon", 1e-5)}};
     if (of_channels) fields["axis"] = std::string("channels");
     const auto as_ours = [&](const Constant& given) {
-        if (!whole || src.is_plain() || given.dims.size() + 1 != src.rank())
+        if (!whole || is_rows(src.type) || src.is_plain() || given.dims.size() + 1 != src.rank())
             return in_row_order(node, given, src);
         Integers order;  // the file's axes as ours
         for (std::size_t i = 1; i < src.rank(); ++i)
