@@ -121,22 +121,33 @@ TEST_CASE("a network comes in with its names and weights") {
         }
 }
 
-TEST_CASE("rows of images with channels last get weights in our order") {
+TEST_CASE("what works on rows of images with channels last has its numbers in our order") {
     Constants constants(".", 0);
+    const auto row = [](const char* name) { return floats(name, {12}); };
     const ImportedModel read =
         imported(model({{{"x"}, {"a"}, "t", "Transpose", {ints("perm", {0, 3, 1, 2})}, {}},
                         {{"a"}, {"b"}, "r", "Relu", {}, {}},
                         {{"b"}, {"c"}, "u", "Transpose", {ints("perm", {0, 2, 3, 1})}, {}},
                         {{"c"}, {"d"}, "f", "Flatten", {}, {}},
-                        {{"d", "w"}, {"y"}, "m", "MatMul", {}, {}}},
-                       {floats("w", {12, 1})}, {2, 2, 3}),
+                        {{"d", "s", "o", "m", "v"}, {"e"}, "n", "BatchNormalization", {}, {}},
+                        {{"e", "g", "p"}, {"h"}, "l", "LayerNormalization", {}, {}},
+                        {{"h", "q"}, {"i"}, "z", "PRelu", {}, {}},
+                        {{"i", "k"}, {"j"}, "c", "Mul", {}, {}},
+                        {{"j", "w"}, {"y"}, "m", "MatMul", {}, {}}},
+                       {row("s"), row("o"), row("m"), row("v"), row("g"), row("p"), row("q"),
+                        row("k"), floats("w", {12, 1})},
+                       {2, 2, 3}),
                  constants);
     REQUIRE(read.refusals.empty());
-    REQUIRE(read.tensors.size() == 1);
-    std::vector<float> weights(12);
-    std::memcpy(weights.data(), read.tensors[0].bytes.data(), 48);
-    // Row (c, h, w) of ours is row (h, w, c) of the file's.
-    CHECK(weights == std::vector<float>{0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11});
+    CHECK(read.tensors.size() == 9);
+    for (const StoredTensor& tensor : read.tensors) {
+        std::vector<float> numbers(12);
+        REQUIRE(tensor.bytes.size() == 48);
+        std::memcpy(numbers.data(), tensor.bytes.data(), 48);
+        // Number (c, h, w) of ours is number (h, w, c) of the file's.
+        const std::vector<float> ours{0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11};
+        CHECK_MESSAGE(numbers == ours, tensor.name);
+    }
     CHECK(read.spec.find("shape: [3, 2, 2]") != std::string::npos);
 }
 
