@@ -349,7 +349,7 @@ bool are_all(const NodeReader& node, const ImportedValue& src, const Constant& i
 void read_gather(const NodeReader& node) {
     if (const Constant& all = node.constant(1, "indices"); are_all(node, node.viewed(), all))
         return reshaped(node, node.viewed(), Dims(all.dims.begin() + 1, all.dims.end()));
-    const ImportedValue src = node.activation();
+    const ImportedValue& src = node.activation();
     const std::size_t axis = place_of_axis(node.integer("axis", 0), src.rank());
     const Constant& indices = node.constant(1, "indices");
     const std::int64_t extent = src.extent(axis);
