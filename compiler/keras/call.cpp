@@ -61,6 +61,20 @@ Value Call::image() {
     return laid(value, has_last_channels());
 }
 
+Value Call::windowed(std::size_t axes) {
+    if (axes == 2) return image();
+    const Value& value = input();
+    if (value.rank() != 3)
+        throw Refused(fmt::format("its input has {} axes behind the batch, and a sequence has 2",
+                                  value.rank() - 1),
+                      "windows over one axis take [batch, steps, features]");
+    return has_last_channels() ? transposed(value, {0, 2, 1}) : value;
+}
+
+Value Call::as_given(const Value& value) {
+    return value.rank() == 3 && has_last_channels() ? transposed(value, {0, 2, 1}) : value;
+}
+
 Call Call::named(const std::string& ending) const {
     Call made = *this;
     made.label_ += ending;
@@ -104,11 +118,11 @@ Integers Call::integers(const char* field, const Integers& absent) const {
     return made;
 }
 
-Integers Call::pair(const char* field, const Integers& absent) const {
+Integers Call::extents(const char* field, const Integers& absent, std::size_t axes) const {
     Integers made = integers(field, absent);
-    if (made.size() == 1) made.push_back(made[0]);
-    if (made.size() != 2 || std::min(made[0], made[1]) < 1)
-        throw Refused(fmt::format("its {} are not two extents of 1 and more", field),
+    if (made.size() == 1) made.resize(axes, made[0]);
+    if (made.size() != axes || *std::min_element(made.begin(), made.end()) < 1)
+        throw Refused(fmt::format("its {} are no extents of 1 and more for {} axes", field, axes),
                       "save the model again with Keras 3");
     return made;
 }

@@ -53,6 +53,10 @@ class Call {
     const Value& input() const;
     /// The only input, an image, in the order of `data_format`.
     Value image();
+    /// The same of a sequence where `axes` is 1, [batch, features, steps]; and what was computed of
+    /// it as the layer has it.
+    Value windowed(std::size_t axes);
+    Value as_given(const Value& value);
     /// The same call under a name of its own: "conv_relu", "separable/depthwise".
     Call named(const std::string& ending) const;
 
@@ -63,8 +67,9 @@ class Call {
     double real(const char* field, double absent) const;
     std::string text(const char* field, const char* absent) const;
     Integers integers(const char* field, const Integers& absent) const;  ///< a number, or a list
-    Integers pair(const char* field, const Integers& absent) const;  ///< two extents of 1 and more
-    Integers cells(const char* field) const;                         ///< top, bottom, left, right
+    /// Extents of 1 and more, one for each of so many axes.
+    Integers extents(const char* field, const Integers& absent, std::size_t axes) const;
+    Integers cells(const char* field) const;  ///< top, bottom, left, right
     std::vector<double> reals(const char* field, double absent) const;
     bool has_last_channels() const;  ///< by `data_format`
 

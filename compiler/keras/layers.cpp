@@ -12,35 +12,63 @@
 namespace dtnn::compiler::keras {
 namespace {
 
-/// A sliding window, as the layer's configuration has it.
+/// A sliding window over one axis or two, as the layer's configuration has it.
 struct SlidingWindow {
+    enum class Padding { valid, same, causal };
     Integers kernel, stride, dilation;
-    bool same = false;
+    Padding padding = Padding::valid;
 
     NodeAttributes attributes() const {
-        return {attribute("kernel_shape", kernel), attribute("strides", stride),
-                attribute("dilations", dilation),
-                attribute("auto_pad", same ? "SAME_UPPER" : "VALID")};
+        NodeAttributes made{attribute("kernel_shape", kernel), attribute("strides", stride),
+                            attribute("dilations", dilation)};
+        made.push_back(
+            padding == Padding::causal
+                ? attribute("pads", Integers{reach(0) - 1, 0})
+                : attribute("auto_pad", padding == Padding::same ? "SAME_UPPER" : "VALID"));
+        return made;
     }
+    std::size_t axes() const { return kernel.size(); }
     std::int64_t reach(std::size_t axis) const { return dilation[axis] * (kernel[axis] - 1) + 1; }
-    /// Of an image [1, C, H, W], with so many channels.
-    Dims result(const Dims& image, std::int64_t channels) const {
+    /// Of [1, C, H, W] or [1, C, steps], with so many channels.
+    Dims result(const Dims& src, std::int64_t channels) const {
         Dims made{1, channels};
-        for (std::size_t a = 0; a < 2; ++a) {
-            const std::int64_t covered = same ? image[2 + a] : image[2 + a] - reach(a) + 1;
-            made.push_back((covered + stride[a] - 1) / stride[a]);
+        for (std::size_t a = 0; a < axes(); ++a) {
+            const std::int64_t outside = padding == Padding::valid ? reach(a) - 1 : 0;
+            made.push_back((src[2 + a] - outside + stride[a] - 1) / stride[a]);
         }
         return made;
     }
 };
 
-SlidingWindow sliding_window(const Call& call, const char* kernel, const Integers& stride) {
-    const std::string padding = call.text("padding", "valid");
-    if (padding != "same" && padding != "valid")
-        throw Refused(fmt::format("its padding is `{}`", printable(padding)),
-                      "same and valid are known");
-    return {call.pair(kernel, {}), call.pair("strides", stride), call.pair("dilation_rate", {1, 1}),
-            padding == "same"};
+SlidingWindow sliding_window(const Call& call, const char* kernel, const Integers& stride,
+                             std::size_t axes) {
+    using Padding = SlidingWindow::Padding;
+    const std::string word = call.text("padding", "valid");
+    const bool causal = word == "causal" && axes == 1;
+    if (word != "same" && word != "valid" && !causal)
+        throw Refused(fmt::format("its padding is `{}`", printable(word)),
+                      "same and valid are known, and causal over one axis");
+    return {call.extents(kernel, {}, axes), call.extents("strides", stride, axes),
+            call.extents("dilation_rate", {1}, axes),
+            causal           ? Padding::causal
+            : word == "same" ? Padding::same
+                             : Padding::valid};
+}
+
+/// Extents behind those of the window.
+Dims behind(const SlidingWindow& window, Dims more) {
+    more.insert(more.begin(), window.kernel.begin(), window.kernel.end());
+    return more;
+}
+
+/// Keras' axes of weights, with the two behind the window's in that order before them.
+Integers filters_first(const SlidingWindow& window, bool last_first) {
+    const auto axes = std::int64_t(window.axes());
+    Integers order{axes, axes + 1};
+    if (last_first) std::swap(order[0], order[1]);
+    for (std::int64_t a = 0; a < axes; ++a)
+        order.push_back(a);
+    return order;
 }
 
 /// The weights, and the bias behind them where the layer has it.
@@ -59,14 +87,15 @@ std::int64_t groups_of_channels(const Call& call, std::int64_t channels) {
     return groups;
 }
 
-/// [height, width, channels, multiplier] as filters of one channel each.
+/// [window, channels, multiplier] as filters of one channel each.
 Value depthwise(Call& call, const Value& src, const SlidingWindow& window, const std::string& role,
                 bool bias) {
     const std::int64_t channels = src.dims[1], multiplier = call.integer("depth_multiplier", 1);
     const std::int64_t filters = channels * multiplier;
-    const std::string weights =
-        call.weights(0, role, {window.kernel[0], window.kernel[1], channels, multiplier},
-                     {2, 3, 0, 1}, {filters, 1, window.kernel[0], window.kernel[1]});
+    Dims shape{filters, 1};
+    shape.insert(shape.end(), window.kernel.begin(), window.kernel.end());
+    const std::string weights = call.weights(0, role, behind(window, {channels, multiplier}),
+                                             filters_first(window, false), std::move(shape));
     NodeAttributes attributes = window.attributes();
     attributes.push_back(attribute("group", channels));
     return call.node(
@@ -74,45 +103,69 @@ Value depthwise(Call& call, const Value& src, const SlidingWindow& window, const
         std::move(attributes), window.result(src.dims, filters), src.turned);
 }
 
-}  // namespace
-
-Value read_conv2d(Call& call) {
-    const Value src = call.image();
-    const SlidingWindow window = sliding_window(call, "kernel_size", {1, 1});
+Value convolution(Call& call, std::size_t axes) {
+    const Value src = call.windowed(axes);
+    const SlidingWindow window = sliding_window(call, "kernel_size", {1}, axes);
     const std::int64_t filters = call.integer("filters", 0);
     const std::int64_t groups = groups_of_channels(call, src.dims[1]);
     const std::string weights = call.weights(
-        0, "kernel", {window.kernel[0], window.kernel[1], src.dims[1] / groups, filters},
-        {3, 2, 0, 1});
+        0, "kernel", behind(window, {src.dims[1] / groups, filters}), filters_first(window, true));
     NodeAttributes attributes = window.attributes();
     attributes.push_back(attribute("group", groups));
-    return call.activated(call.node("Conv", operands(call, src, weights, 1, filters),
-                                    std::move(attributes), window.result(src.dims, filters),
-                                    src.turned));
+    return call.activated(call.as_given(call.node("Conv", operands(call, src, weights, 1, filters),
+                                                  std::move(attributes),
+                                                  window.result(src.dims, filters), src.turned)));
+}
+
+Value depthwise_convolution(Call& call, std::size_t axes) {
+    const Value src = call.windowed(axes);
+    return call.activated(call.as_given(
+        depthwise(call, src, sliding_window(call, "kernel_size", {1}, axes), "kernel", true)));
+}
+
+Value separable_convolution(Call& call, std::size_t axes) {
+    const Value src = call.windowed(axes);
+    Call first = call.named("/depthwise"), second = call.named("/pointwise");
+    const SlidingWindow window = sliding_window(call, "kernel_size", {1}, axes);
+    const Value each = depthwise(first, src, window, "kernel", false);
+    const SlidingWindow one{Integers(axes, 1), Integers(axes, 1), Integers(axes, 1)};
+    const std::int64_t filters = call.integer("filters", 0);
+    const std::string weights =
+        second.weights(1, "kernel", behind(one, {each.dims[1], filters}), filters_first(one, true));
+    return call.activated(call.as_given(second.node(
+        "Conv", operands(second, each, weights, 2, filters),
+        {attribute("kernel_shape", one.kernel)}, one.result(each.dims, filters), each.turned)));
+}
+
+}  // namespace
+
+Value read_conv1d(Call& call) {
+    return convolution(call, 1);
+}
+
+Value read_conv2d(Call& call) {
+    return convolution(call, 2);
+}
+
+Value read_depthwise_conv1d(Call& call) {
+    return depthwise_convolution(call, 1);
 }
 
 Value read_depthwise_conv2d(Call& call) {
-    const Value src = call.image();
-    return call.activated(
-        depthwise(call, src, sliding_window(call, "kernel_size", {1, 1}), "kernel", true));
+    return depthwise_convolution(call, 2);
+}
+
+Value read_separable_conv1d(Call& call) {
+    return separable_convolution(call, 1);
 }
 
 Value read_separable_conv2d(Call& call) {
-    const Value src = call.image();
-    Call first = call.named("/depthwise"), second = call.named("/pointwise");
-    const Value each =
-        depthwise(first, src, sliding_window(call, "kernel_size", {1, 1}), "kernel", false);
-    const std::int64_t filters = call.integer("filters", 0);
-    const std::string weights =
-        second.weights(1, "kernel", {1, 1, each.dims[1], filters}, {3, 2, 0, 1});
-    return call.activated(second.node("Conv", operands(second, each, weights, 2, filters),
-                                      {attribute("kernel_shape", Integers{1, 1})},
-                                      {1, filters, each.dims[2], each.dims[3]}, each.turned));
+    return separable_convolution(call, 2);
 }
 
 Value read_conv2d_transpose(Call& call) {
     const Value src = call.image();
-    const SlidingWindow window = sliding_window(call, "kernel_size", {1, 1});
+    const SlidingWindow window = sliding_window(call, "kernel_size", {1}, 2);
     if (call.find("output_padding"))
         throw Refused("its result has cells of its own (output_padding)",
                       "leave output_padding out, and crop or pad the result");
@@ -125,7 +178,7 @@ Value read_conv2d_transpose(Call& call) {
     for (std::size_t a = 0; a < 2; ++a) {
         const std::int64_t over = window.reach(a) - window.stride[a];
         if (over < 0) more[a] = -over;
-        if (over > 0 && window.same) {
+        if (over > 0 && window.padding == SlidingWindow::Padding::same) {
             pads[a] = over / 2;
             pads[a + 2] = over - over / 2;
         }
@@ -160,11 +213,12 @@ Value read_dense(Call& call) {
 
 namespace {
 
-Value sliding_pool(Call& call, const char* op) {
-    const Value src = call.image();
-    const SlidingWindow window = sliding_window(call, "pool_size", call.pair("pool_size", {2, 2}));
-    return call.node(op, {src.name}, window.attributes(), window.result(src.dims, src.dims[1]),
-                     src.turned);
+Value sliding_pool(Call& call, const char* op, std::size_t axes) {
+    const Value src = call.windowed(axes);
+    const SlidingWindow window =
+        sliding_window(call, "pool_size", call.extents("pool_size", {2}, axes), axes);
+    return call.as_given(call.node(op, {src.name}, window.attributes(),
+                                   window.result(src.dims, src.dims[1]), src.turned));
 }
 
 Value pool_of_image(Call& call, const char* op) {
@@ -176,14 +230,34 @@ Value pool_of_image(Call& call, const char* op) {
               false);
 }
 
+Value over_steps(Call& call, const char* op) {
+    const Value& src = call.input();
+    if (src.rank() != 3 || call.flag("keepdims", false))
+        throw Refused("its input is no sequence, or its result stays one (keepdims)",
+                      "[batch, steps, features] can be, without keepdims");
+    const std::int64_t steps = call.has_last_channels() ? 1 : 2;
+    return call.node(op, {src.name, call.integers({steps})},
+                     {attribute("keepdims", std::int64_t{0})},
+                     {1, src.dims[std::size_t(3 - steps)]}, false);
+}
+
 }  // namespace
 
+Value read_max_pooling1d(Call& call) {
+    return sliding_pool(call, "MaxPool", 1);
+}
+
 Value read_max_pooling2d(Call& call) {
-    return sliding_pool(call, "MaxPool");
+    return sliding_pool(call, "MaxPool", 2);
+}
+
+// Cells beyond the values do not count, in Keras and in ONNX.
+Value read_average_pooling1d(Call& call) {
+    return sliding_pool(call, "AveragePool", 1);
 }
 
 Value read_average_pooling2d(Call& call) {
-    return sliding_pool(call, "AveragePool");  // cells beyond the image do not count, in both
+    return sliding_pool(call, "AveragePool", 2);
 }
 
 Value read_global_max_pooling2d(Call& call) {
@@ -195,14 +269,11 @@ Value read_global_average_pooling2d(Call& call) {
 }
 
 Value read_global_average_pooling1d(Call& call) {
-    const Value& src = call.input();
-    if (src.rank() != 3 || call.flag("keepdims", false))
-        throw Refused("its input is no sequence, or its result stays one (keepdims)",
-                      "[batch, steps, features] can be, without keepdims");
-    const std::int64_t steps = call.has_last_channels() ? 1 : 2;
-    return call.node("ReduceMean", {src.name, call.integers({steps})},
-                     {attribute("keepdims", std::int64_t{0})},
-                     {1, src.dims[std::size_t(3 - steps)]}, false);
+    return over_steps(call, "ReduceMean");
+}
+
+Value read_global_max_pooling1d(Call& call) {
+    return over_steps(call, "ReduceMax");
 }
 
 // ---- Normalisation

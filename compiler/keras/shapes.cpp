@@ -88,7 +88,7 @@ Value read_cropping2d(Call& call) {
 
 Value read_up_sampling2d(Call& call) {
     const Value src = call.image();
-    const Integers size = call.pair("size", {2, 2});
+    const Integers size = call.extents("size", {2}, 2);
     const std::string how = call.text("interpolation", "nearest");
     if (how != "nearest" && how != "bilinear")
         throw Refused(fmt::format("it interpolates by `{}`", printable(how)),

@@ -293,6 +293,7 @@ class Help(CommandTest):
             self.expect(run(DTNN_RUN, "plan.json", "--output", "runs/" + name, cwd=folder), 0)
         self.expect(run(DTNN_RUN, "weights", "export", "runs/first", "--layout", "torch", "-o", "theirs.safetensors",
                         cwd=folder), 0)
+        shutil.copy(os.path.join(ROOT, "tests", "peers", "keras", "tiny_image.keras"), os.path.join(folder, "net.keras"))
         self.expect(run(DTNNC, "export", "plan.json", "--weights", "runs/first/weights.safetensors", "-o", "net.onnx",
                         cwd=folder), 0)
         self.expect(run(DTNNC, "compile", "job.yaml", "--sweep", "training.epochs=1,2", "-o", "sw", cwd=folder), 0)

@@ -162,6 +162,18 @@ def sequence():
     return keras.Model(inputs, layers.Dense(4)(layers.GlobalAveragePooling1D()(x)))
 
 
+def steps():
+    """Windows over one axis."""
+    x = inputs = keras.Input((24, 5))
+    x = layers.Conv1D(8, 3, padding="same", activation="relu")(x)
+    x = layers.MaxPooling1D(2)(layers.BatchNormalization()(x))
+    x = layers.Conv1D(8, 3, padding="causal", dilation_rate=2)(x)
+    x = layers.Add()([x, layers.SeparableConv1D(8, 5, padding="same")(layers.LayerNormalization()(x))])
+    x = layers.AveragePooling1D(3, strides=2, padding="same")(layers.DepthwiseConv1D(3, depth_multiplier=2)(x))
+    x = layers.Concatenate()([layers.GlobalMaxPooling1D()(x), layers.GlobalAveragePooling1D()(x), layers.Flatten()(x)])
+    return keras.Model(inputs, layers.Dense(4)(x))
+
+
 def two_inputs():
     image, row = keras.Input((8, 8, 3), name="image"), keras.Input((6,), name="row")
     x = layers.GlobalMaxPooling2D()(layers.Conv2D(5, 3)(image))
@@ -185,7 +197,7 @@ def tiny_rows():
                              layers.Dense(2, name="scores")], name="rows")
 
 
-SMALL = {function.__name__: function for function in (convnet, perceptron, unet, shapes, nested, decoder, sequence, two_inputs,
+SMALL = {function.__name__: function for function in (convnet, perceptron, unet, shapes, nested, decoder, sequence, steps, two_inputs,
                                                       tiny_image, tiny_rows)}
 
 
