@@ -47,6 +47,19 @@ class Onnx(CommandTest):
                     self.assertEqual(len(a), len(b))
                     self.assertLess(max(abs(x - y) for x, y in zip(a, b)), 1e-5)
 
+    def test_what_is_no_onnx_is_called_by_its_name(self):
+        for content, said, remedy in ((b"\x89HDF\r\n\x1a\n", "an HDF5 file", '.save("net.keras")'), (b"PK\x03\x04sd/data.pkl", "a zip file", "torch.onnx.export"),
+                                      (b"\x80\x02}q\x00.", "a pickle", "torch.onnx.export"), (b"\x1c\0\0\0TFL3", "TensorFlow Lite", "tf2onnx"),
+                                      (b'\x20\0\0\0\0\0\0\0{"w":{', "weights without their network", "dtnn-run weights import"), (b'{"format": 4}', "JSON", "dtnn-run"),
+                                      (b"kind: model\n", "a spec already", "dtnnc check"), (b"", "it is empty", ""), (b"\x08\x01", "it has no graph", "tf2onnx")):
+            with self.subTest(said):
+                with open(self.path("net.bin"), "wb") as file:
+                    file.write(content)
+                self.expect(self.dtnnc("import", "net.bin", "-o", "net.yaml", "--weights", "net.safetensors"), 5, "the file: it ", said, remedy)
+        os.mkdir(self.path("saved"))
+        self.write("saved/saved_model.pb", "")
+        self.expect(self.dtnnc("import", "saved", "-o", "net.yaml", "--weights", "net.safetensors"), 5, "SavedModel", "tf2onnx")
+
 
 if __name__ == "__main__":
     unittest.main()

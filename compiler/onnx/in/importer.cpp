@@ -131,7 +131,9 @@ void Importer::set(const std::string& name, ImportedValue value) {
 
 ImportedModel Importer::run() {
     if (!model_.graph) {
-        refuse("the file", "it has no graph", "");
+        refuse("the file", "it has no graph",
+               "name a file that an exporter of ONNX wrote; models of TensorFlow become ONNX by "
+               "python3 -m tf2onnx.convert");
         return std::move(made_);
     }
     const GraphProto& graph = *model_.graph;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <string_view>
 
 #include "base/input_file.hpp"
 #include "base/quantity_text.hpp"
@@ -79,14 +80,53 @@ int finish(const ImportCommand& command, const onnx::ImportedModel& made) {
     return 0;
 }
 
+constexpr const char* kFromPyTorch =
+    "export the model: torch.onnx.export(model, example, \"net.onnx\")";
+constexpr const char* kFromTensorFlow =
+    "make ONNX of it: python3 -m tf2onnx.convert --saved-model FOLDER --output net.onnx";
+
+/// What people have in the place of ONNX, by bytes that no ONNX file has there.
+struct OtherFormat {
+    std::size_t at;
+    std::string_view bytes;
+    const char* what;
+    const char* help;
+};
+constexpr OtherFormat kOtherFormats[] = {
+    {0, "\x89HDF", "an HDF5 file, as Keras 2 saves models",
+     "save it by Keras 3: keras.models.load_model(\"FILE\").save(\"net.keras\")"},
+    {0, "PK\x03\x04", "a zip file, as PyTorch writes; of Keras, its name ends in .keras",
+     kFromPyTorch},
+    {0, "\x80", "a pickle, which is a program, and none is run here", kFromPyTorch},
+    {4, "TFL3", "a model of TensorFlow Lite", kFromTensorFlow},
+    {8, "{\"", "weights without their network, as .safetensors has them",
+     "write the network as a spec; dtnn-run weights import takes weights of others"},
+    {0, "{", "JSON", "a plan is run as it is: dtnn-run FILE"},
+    {0, "kind:", "a spec already", "dtnnc check FILE says what it lacks"},
+};
+
+void refuse_other_format(std::string_view bytes) {
+    if (bytes.empty()) throw onnx::Refused("it is empty", "");
+    for (const OtherFormat& other : kOtherFormats)
+        if (bytes.size() > other.at && bytes.substr(other.at).starts_with(other.bytes))
+            throw onnx::Refused(fmt::format("it is {}", other.what), other.help);
+}
+
 int import_onnx(const ImportCommand& command, const std::string& name) {
+    std::error_code none;
+    if (std::filesystem::exists(std::filesystem::path(command.source) / "saved_model.pb", none))
+        return refuse(command.source,
+                      {{"the folder", "it is a SavedModel of TensorFlow", kFromTensorFlow}});
     std::string bytes;
     if (const ReadFault fault =
             read_input(command.source, onnx::kMostMessageBytes, "an ONNX file", bytes))
         throw UsageError(fmt::format("cannot read {}: {}", command.source, fault.reason()));
     onnx::ModelProto model;
     try {
+        refuse_other_format(bytes);
         model = onnx::read_model(bytes);
+    } catch (const onnx::Refused& refused) {
+        return refuse(command.source, {{"the file", refused.what(), refused.help()}});
     } catch (const ProtobufError& error) {
         return refuse(command.source, {{fmt::format("byte {}", error.offset()), error.what(),
                                         "name a file that an exporter of ONNX wrote, whole"}});
