@@ -374,11 +374,17 @@ std::vector<std::int64_t> split_parts(const NodeReader& node, std::int64_t exten
                      : node.has(1)     ? integers_of(node.constant(1, "split"))
                                        : Integers{};
     const auto count = std::int64_t(node.node().output.size());
-    for (std::int64_t i = 0; std::int64_t(parts.size()) < count; ++i) {
-        const std::int64_t each = (extent + count - 1) / count;
-        parts.push_back(std::clamp<std::int64_t>(extent - i * each, 0, each));
+    const std::int64_t each = (extent + count - 1) / std::max<std::int64_t>(count, 1);
+    if (parts.empty())
+        for (std::int64_t i = 0; i < count; ++i)
+            parts.push_back(std::clamp<std::int64_t>(extent - i * each, 0, each));
+    std::int64_t left = extent;
+    for (const std::int64_t part : parts) {
+        if (part < 0 || part > left) throw Refused("its parts do not make up the whole");
+        left -= part;
     }
-    parts.resize(std::size_t(count));
+    if (left != 0 || std::int64_t(parts.size()) != count)
+        throw Refused("its parts do not make up the whole");
     return parts;
 }
 

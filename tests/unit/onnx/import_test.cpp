@@ -417,4 +417,29 @@ TEST_CASE("small files do not become much memory") {
     CHECK(read.refusals[0].text.find("far more numbers") != std::string::npos);
 }
 
+TEST_CASE("parts that do not make up the whole are refused") {
+    constexpr std::int64_t kMany = std::int64_t{1} << 50;
+    AttributeProto axis;
+    axis.name = "axis";
+    axis.i = 1;
+    for (const char* split : {"x", "w"})  // a value of the network, and a constant
+        for (const std::vector<std::int64_t>& parts : {std::vector<std::int64_t>{4, 2},
+                                                       {kMany, kMany},
+                                                       {6 + kMany, -kMany},
+                                                       {-1, 7},
+                                                       {3, 2},
+                                                       {6},
+                                                       {2, 2, 2}}) {
+            Constants constants(".", 0);
+            const ImportedModel read =
+                imported(model({{{split, "parts"}, {"a", "b"}, "cut", "Split", {axis}, {}},
+                                {{"x"}, {"y"}, "", "Relu", {}, {}}},
+                               {integers("parts", parts), floats("w", {2, 6})}, {6}),
+                         constants);
+            const bool whole = parts == std::vector<std::int64_t>{4, 2};
+            REQUIRE(read.refusals.size() == (whole ? 0 : 1));
+            if (!whole) CHECK(read.refusals[0].place == "node `cut` (Split)");
+        }
+}
+
 }  // namespace import_test
