@@ -105,29 +105,42 @@ const Signature* find_signature(std::string_view op) {
     return found == kSignatures.end() ? nullptr : &found->second;
 }
 
-PresentOperands::PresentOperands(const OperandList& operands, const Attributes& attributes) {
-    list_.reserve(operands.size());
-    for (const Operand& operand : operands)
-        if (std::all_of(operand.conditions.begin(), operand.conditions.end(),
-                        [&](const Condition& one) { return holds(one, attributes); }))
-            list_.push_back(&operand);
+bool PresentOperands::is_there(const Operand& operand) const {
+    return std::all_of(operand.conditions.begin(), operand.conditions.end(),
+                       [&](const Condition& one) { return holds(one, *attributes_); });
+}
+
+std::vector<const Operand*> PresentOperands::list() const {
+    std::vector<const Operand*> present;
+    for (const Operand& operand : *operands_)
+        if (is_there(operand)) present.push_back(&operand);
+    return present;
+}
+
+std::size_t PresentOperands::count() const {
+    return std::size_t(std::count_if(operands_->begin(), operands_->end(),
+                                     [&](const Operand& operand) { return is_there(operand); }));
 }
 
 bool PresentOperands::fit(std::size_t count) const {
-    const bool any = std::any_of(list_.begin(), list_.end(),
-                                 [](const Operand* operand) { return operand->repeated; });
-    return any ? count + 1 >= list_.size() : count == list_.size();
+    const bool any_number =
+        std::any_of(operands_->begin(), operands_->end(),
+                    [&](const Operand& operand) { return operand.repeated && is_there(operand); });
+    return any_number ? count + 1 >= this->count() : count == this->count();
 }
 
 std::optional<std::size_t> PresentOperands::place_of(std::string_view name,
                                                      std::size_t count) const {
     bool behind_repeated = false;
-    for (std::size_t i = 0; i < list_.size(); ++i) {
-        if (list_[i]->name == name) {
-            const std::size_t place = behind_repeated ? count + i - list_.size() : i;
+    std::size_t before = 0;
+    for (const Operand& operand : *operands_) {
+        if (!is_there(operand)) continue;
+        if (operand.name == name) {
+            const std::size_t place = behind_repeated ? count + before - this->count() : before;
             return place < count ? std::optional(place) : std::nullopt;
         }
-        behind_repeated = behind_repeated || list_[i]->repeated;
+        behind_repeated = behind_repeated || operand.repeated;
+        ++before;
     }
     return std::nullopt;
 }

@@ -39,12 +39,17 @@ struct Signature {
 /// Null: the operator states its operands itself.
 const Signature* find_signature(std::string_view op);
 
-/// The operands that a node or a step with these attributes has, in their order.
+/// The operands that a node or a step with these attributes has, in their order. Made for every
+/// problem, so conditions are looked at when an operand is asked for; what it is made of outlives
+/// it.
 class PresentOperands {
   public:
-    PresentOperands(const OperandList& operands, const Attributes& attributes);
+    PresentOperands(const OperandList& operands, const Attributes& attributes)
+        : operands_(&operands), attributes_(&attributes) {}
+    PresentOperands(const OperandList& operands, Attributes&& attributes) = delete;
 
-    const std::vector<const Operand*>& list() const { return list_; }
+    std::vector<const Operand*> list() const;
+    std::size_t count() const;
     /// Whether there may be so many in all.
     bool fit(std::size_t count) const;
     /// The place of an operand among `count`, the first of one that is repeated; none where it is
@@ -52,7 +57,10 @@ class PresentOperands {
     std::optional<std::size_t> place_of(std::string_view name, std::size_t count) const;
 
   private:
-    std::vector<const Operand*> list_;
+    bool is_there(const Operand& operand) const;
+
+    const OperandList* operands_;
+    const Attributes* attributes_;
 };
 
 }  // namespace dtnn

@@ -99,7 +99,7 @@ void expect_operands(ShapeContext& c) {
     bool fits = def.variadic || c.inputs().size() == wanted;
     if (const Signature* signature = find_signature(def.name)) {
         const PresentOperands operands(signature->sources, c.attributes());
-        wanted = operands.list().size();
+        wanted = operands.count();
         fits = operands.fit(c.inputs().size());
     }
     if (!fits)

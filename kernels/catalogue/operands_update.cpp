@@ -14,8 +14,9 @@ void by_signature(Rule& rule) {
     const std::int64_t first = rule.first_source().elements();
     const auto check = [&](const OperandList& operands, const std::vector<TensorType>& tensors) {
         const PresentOperands present(operands, p.attributes);
+        const auto list = present.list();
         for (std::size_t i = 0; i < tensors.size(); ++i) {
-            const Operand::Kind kind = present.list()[i]->kind;
+            const Operand::Kind kind = list[i]->kind;
             rule.elements(tensors[i], kind == Operand::Kind::plain ? first : 1,
                           kind == Operand::Kind::count ? DType::i64 : p.dtype);
         }

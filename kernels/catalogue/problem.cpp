@@ -129,7 +129,7 @@ Operands::Result Operands::result(std::string_view name, std::string_view or_nam
 }
 
 Sources Operands::repeated() const {
-    return sources_.first(sources_.size() + 1 - present_sources_.list().size());
+    return sources_.first(sources_.size() + 1 - present_sources_.count());
 }
 
 std::optional<std::string> Operands::mistake() const {
@@ -137,7 +137,7 @@ std::optional<std::string> Operands::mistake() const {
                           const char* what) -> std::optional<std::string> {
         if (wanted.fit(found)) return std::nullopt;
         return "it has " + std::to_string(found) + " " + what + ", not " +
-               std::to_string(wanted.list().size());
+               std::to_string(wanted.count());
     };
     if (auto few = check(present_sources_, problem.sources.size(), "sources")) return few;
     return check(present_results_, problem.destinations.size(), "destinations");

@@ -23,7 +23,7 @@ std::string names(const OperandList& operands, const Attributes& attributes) {
 std::optional<std::size_t> place_of(const OperandList& operands, const char* name,
                                     const Attributes& attributes) {
     const PresentOperands present(operands, attributes);
-    return present.place_of(name, present.list().size());
+    return present.place_of(name, present.count());
 }
 
 const Signature& signature_of(const char* op) {
@@ -74,7 +74,8 @@ TEST_CASE("an attribute may have the operand's name, and several conditions go t
 
 TEST_CASE("an operand may be repeated, and others stand behind it") {
     const Signature& scale = signature_of("gradient_scale");
-    const PresentOperands both(scale.sources, {{"shared", true}, {"loss_scaled", true}});
+    const Attributes attributes{{"shared", true}, {"loss_scaled", true}};
+    const PresentOperands both(scale.sources, attributes);
     CHECK_FALSE(both.fit(1));
     CHECK(both.fit(2));
     CHECK(both.fit(7));
