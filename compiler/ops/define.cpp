@@ -28,8 +28,9 @@ OpBuilder::OpBuilder(std::string name) {
             texts.push_back(operand.name + (operand.conditions.empty() ? "" : "?"));
         return texts;
     };
-    if (const Signature* signature = find_signature(name))
-        inputs(names(signature->sources)).outputs(names(signature->destinations));
+    def_.signature = find_signature(name);
+    if (def_.signature != nullptr)
+        inputs(names(def_.signature->sources)).outputs(names(def_.signature->destinations));
     def_.name = std::move(name);
 }
 

@@ -79,7 +79,7 @@ std::vector<std::int64_t> ShapeContext::integers(const char* name) const {
 }
 
 std::optional<std::size_t> ShapeContext::place_of(std::string_view operand) const {
-    const Signature* signature = find_signature(op_.name);
+    const Signature* signature = op_.signature;
     DTNN_CHECK(signature != nullptr, "`{}` never has an operand `{}`", op_.name, operand);
     const auto place =
         PresentOperands(signature->sources, attributes_).place_of(operand, inputs_.size());
@@ -97,7 +97,7 @@ void expect_operands(ShapeContext& c) {
     if (def.operands_by != nullptr) fallback(c, def.operands_by);
     std::size_t wanted = def.inputs.size();
     bool fits = def.variadic || c.inputs().size() == wanted;
-    if (const Signature* signature = find_signature(def.name)) {
+    if (const Signature* signature = def.signature) {
         const PresentOperands operands(signature->sources, c.attributes());
         wanted = operands.count();
         fits = operands.fit(c.inputs().size());

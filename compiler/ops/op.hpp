@@ -12,6 +12,10 @@
 #include "plan/forecast/kernel_class.hpp"
 #include "plan/rules/exchange_ends.hpp"
 
+namespace dtnn {
+struct Signature;
+}
+
 namespace dtnn::compiler {
 
 /// A shape rule's refusal: what the user is told. `text` shows both shapes and the arithmetic with
@@ -189,9 +193,10 @@ struct OpDef {
     /// Attributes beside the fields, with their defaults. Steps have all of them: kernels have no
     /// defaults of their own. Flags that are not there are false.
     Attributes attributes;
-    std::vector<std::string> inputs;    ///< operand names in order, "name?" when optional
-    std::vector<std::string> outputs;   ///< result names in order, "name?" when optional
-    const char* operands_by = nullptr;  ///< the attribute whose default says which
+    const Signature* signature = nullptr;  ///< by name, where it has one
+    std::vector<std::string> inputs;       ///< operand names in order, "name?" when optional
+    std::vector<std::string> outputs;      ///< result names in order, "name?" when optional
+    const char* operands_by = nullptr;     ///< the attribute whose default says which
     std::vector<ParameterRule>
         parameters;  ///< layers only: operands after the activations, in order
     std::function<void(ShapeContext&)> shape;

@@ -30,7 +30,7 @@ bool expect_single(ShapeContext& c, const char* operand, DType dtype) {
 namespace {
 
 void shape_by_signature(ShapeContext& c) {
-    const Signature& signature = *find_signature(c.op().name);
+    const Signature& signature = *c.op().signature;
     const PresentOperands sources(signature.sources, c.attributes());
     for (const Operand* source : sources.list()) {
         const char* name = source->name.c_str();
