@@ -27,7 +27,7 @@ TEST_CASE("the figures of a device are those that explain what was measured") {
     machine.gpus.tf32_rate = 250e12;
     machine.gpus.bf16_rate = 400e12;
     std::vector<tools::MeasuredProgram> measured;
-    for (const plan::Plan& plan : tools::device_probes())
+    for (const plan::Plan& plan : tools::device_probes("cuda"))
         measured.push_back({plan, tools::program_seconds(plan, machine)});
     measured[2].seconds = 0.01;  // of copies from the host
     const plan::Gpus fitted = tools::fit_device(measured);
@@ -46,7 +46,7 @@ TEST_CASE("the networks of a calibration run on a device") {
         return runtime::cuda::make_device(runtime::cuda::make_host_api(report, {}, nullptr));
     };
     for (const tools::MeasuredProgram& one :
-         tools::measure_device(tools::device_probes(true), open, 0.01))
+         tools::measure_device(tools::device_probes("cuda", true), open, 0.01))
         CHECK(one.seconds > 0);
     CHECK(report.findings == std::vector<std::string>{});
 }

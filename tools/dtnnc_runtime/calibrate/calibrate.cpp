@@ -203,7 +203,7 @@ int calibrate(const CalibrateCommand& command) {
         // First, so that a machine without one says so at once.
         const auto open = [&] { return runtime::open_device(command.target, 1); };
         static_cast<void>(open());
-        gpus = fit_device(measure_device(device_probes(), open, command.seconds));
+        gpus = fit_device(measure_device(device_probes(command.target), open, command.seconds));
         facts.emplace_back(
             "gpus: one was measured; how many there are, their memory and what the driver "
             "takes of it are to be filled in");

@@ -87,8 +87,8 @@ struct Extents {
     std::int64_t batch, channels, size, count;
 };
 
-plan::Plan compile_probe(const char* model, const Extents& extents, const char* dtype,
-                         plan::Compute compute) {
+plan::Plan compile_probe(std::string_view device, const char* model, const Extents& extents,
+                         const char* dtype, plan::Compute compute) {
     std::string text = model + std::string(kRestOfJob).substr(1);
     const auto fill = [&](const std::string& word, const std::string& with) {
         for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at))
@@ -106,7 +106,7 @@ plan::Plan compile_probe(const char* model, const Extents& extents, const char* 
     compiler::LoadOptions load;
     load.texts[file] = text;
     compiler::Diagnostics diagnostics;
-    auto plan = compiler::compile_file(file, load, {.device = "cuda"}, diagnostics);
+    auto plan = compiler::compile_file(file, load, {.device = std::string(device)}, diagnostics);
     DTNN_CHECK(plan.has_value(), "a probe's plan: {}", diagnostics.render(false, 1));
     return std::move(*plan);
 }
@@ -180,19 +180,19 @@ double program_seconds(const plan::Plan& plan, const plan::Machine& machine) {
     return seconds;
 }
 
-std::vector<plan::Plan> device_probes(bool small) {
+std::vector<plan::Plan> device_probes(std::string_view device, bool small) {
     using plan::Compute;
     const Extents many = small ? Extents{2, 8, 0, 2} : Extents{16, 8, 0, 100};
     const Extents moving = small ? Extents{2, 4, 8, 0} : Extents{64, 64, 112, 0};
     const Extents wide = small ? Extents{2, 8, 4, 1} : Extents{64, 256, 28, 4};
     const Extents coming = small ? Extents{2, 1, 16, 0} : Extents{64, 3, 512, 0};
-    return {compile_probe(kMany, many, "f32", Compute::full),
-            compile_probe(kMoving, moving, "f32", Compute::full),
-            compile_probe(kComing, coming, "f32", Compute::full),
-            compile_probe(kWideConvolutions, wide, "f32", Compute::full),
-            compile_probe(kWideConvolutions, wide, "f64", Compute::full),
-            compile_probe(kWideConvolutions, wide, "f32", Compute::tf32),
-            compile_probe(kWideConvolutions, wide, "f32", Compute::bf16)};
+    return {compile_probe(device, kMany, many, "f32", Compute::full),
+            compile_probe(device, kMoving, moving, "f32", Compute::full),
+            compile_probe(device, kComing, coming, "f32", Compute::full),
+            compile_probe(device, kWideConvolutions, wide, "f32", Compute::full),
+            compile_probe(device, kWideConvolutions, wide, "f64", Compute::full),
+            compile_probe(device, kWideConvolutions, wide, "f32", Compute::tf32),
+            compile_probe(device, kWideConvolutions, wide, "f32", Compute::bf16)};
 }
 
 std::vector<MeasuredProgram> measure_device(const std::vector<plan::Plan>& probes,

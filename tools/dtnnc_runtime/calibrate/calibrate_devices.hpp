@@ -1,9 +1,9 @@
 #pragma once
-/// The measurements of a device by `dtnnc calibrate --target cuda`, and the figures that it makes
-/// of it.
+/// The measurements of a device by `dtnnc calibrate --target`, and the figures that it makes of it.
 
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -20,9 +20,9 @@ struct MeasuredProgram {
     double seconds = 0;
 };
 
-/// Networks for: the overhead of steps, memory, copies from the host; products in f32, f64, TF32
-/// and bfloat16. `small` ones take the host no time either.
-std::vector<plan::Plan> device_probes(bool small = false);
+/// Networks, compiled for the device of that name, for: the overhead of steps, memory, copies from
+/// the host; products in f32, f64, TF32 and bfloat16. `small` ones take the host no time either.
+std::vector<plan::Plan> device_probes(std::string_view device, bool small = false);
 /// For so many seconds together.
 std::vector<MeasuredProgram> measure_device(const std::vector<plan::Plan>& probes,
                                             const OpenDevice& open, double seconds);
