@@ -5,7 +5,7 @@
 ///     program=accumulate is train with gradients that a later batch's update takes;
 ///     parallel=overlapped or blocking is data parallelism, with bucket_bytes=N; sharded=N is an
 ///     optimizer that N ranks share; compute=bf16 and its like are the training's;
-///     device=cuda is what the plan is for;
+///     device=cuda is what the plan is for; other members of plan/training.def go by their names;
 ///     group=PATTERN,NAME=VALUE,... adds a parameter group; labels=multiple, values or soft;
 ///     loss.NAME=VALUE[,VALUE...] is a field of the loss; metrics=TYPE,TYPE... or none)
 ///     graph text
@@ -19,6 +19,7 @@
 
 #include <fstream>
 #include <sstream>
+#include <type_traits>
 
 #include "compiler/ir/printer.hpp"
 #include "compiler/ir/verifier.hpp"
@@ -110,6 +111,29 @@ void set_loss_field(Attributes& attributes, const std::string& key, const std::s
     attributes[key] = numbers;
 }
 
+/// False: a member is none of a number, a truth value and a text.
+template <class T>
+bool read_member(T& member, const std::string& value) {
+    if constexpr (std::is_same_v<T, bool>)
+        member = value == "true";
+    else if constexpr (std::is_same_v<T, std::string>)
+        member = value;
+    else if constexpr (std::is_arithmetic_v<T>)
+        REQUIRE(bool(std::istringstream(value) >> member));
+    else
+        return false;
+    return true;
+}
+
+/// Sets the member of the training that is called so; false: there is none.
+bool set_member(dtnn::plan::Training& training, const std::string& name, const std::string& value) {
+#define TRAINING_MEMBER(type, member, ...) \
+    if (name == #member) return read_member(training.member, value);
+#include "plan/training.def"
+#undef TRAINING_MEMBER
+    return false;
+}
+
 dtnn::plan::ParameterGroup group_from(const std::string& text) {
     dtnn::plan::ParameterGroup group;
     std::istringstream parts(text);
@@ -157,24 +181,10 @@ PassContext context_of(const std::string& settings) {
             context.parallel.bucket_bytes = std::stoll(value);
         else if (key == "group")
             context.training.groups.push_back(group_from(value));
-        else if (key == "accumulation")
-            context.training.accumulation = std::stoll(value);
-        else if (key == "clip_norm")
-            context.training.clip_norm = std::stod(value);
-        else if (key == "clip_value")
-            context.training.clip_value = std::stod(value);
-        else if (key == "average_decay")
-            context.training.average_decay = std::stod(value);
         else if (key == "compute")
             REQUIRE(dtnn::plan::parse_name(value, context.compute));
         else if (key == "device")
             context.device = value;
-        else if (key == "loss_scale")
-            context.training.loss_scale = std::stod(value);
-        else if (key == "loss")
-            context.training.loss = value;
-        else if (key == "optimizer")
-            context.training.optimizer = value;
         else if (key == "metrics")
             metrics = value == "none" ? std::vector<std::string>() : words_of(value);
         else if (key == "target_mean")
@@ -188,9 +198,7 @@ PassContext context_of(const std::string& settings) {
                                                      : dtnn::plan::LabelKind::values;
         else if (key.starts_with("loss."))
             set_loss_field(context.training.loss_attributes, key.substr(5), value);
-        else if (key == "seed")
-            context.training.seed = std::stoull(value);
-        else
+        else if (!set_member(context.training, key, value))
             set_attribute(context.training.optimizer_attributes, key, value);
     }
     for (const std::string& type : metrics)
