@@ -106,6 +106,19 @@ class ProjectFiles(unittest.TestCase):
                     self.assertTrue(found, f"{match[1]}: `{name}` is not in its place in: {cell}")
                     at = found.end()
 
+    @unittest.skipUnless(os.path.isdir(os.path.join(ROOT, ".git")), "no checkout of git")
+    def test_what_is_committed_is_text(self):
+        """A file of somebody else's, an archive say, comes in by an `add` of everything."""
+        listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, text=True, check=True).stdout
+        binary = []
+        for name in filter(None, listed.split("\0")):
+            path = os.path.join(ROOT, name)
+            if os.path.isfile(path) and not name.startswith(("tests/", "docs/pictures/")):
+                with open(path, "rb") as file:
+                    if b"\0" in file.read():
+                        binary.append(name)
+        self.assertEqual(binary, [])
+
     def test_licence_is_whole(self):
         licence = text_of("LICENSE")
         self.assertIn("Version 2.0, January 2004", licence)
