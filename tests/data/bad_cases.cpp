@@ -141,6 +141,13 @@ const std::vector<BadCase>& bad_cases() {
              files.set("path", std::string("c.tar"));
          },
          "c.tar", "no data_batch_2.bin"},
+        {"a CIFAR-100 file that is cut off", cifar100_files, cut_file("d/train.bin", 10), "train.bin",
+         "records"},
+        {"a fine CIFAR-100 label out of range", cifar100_files,
+         [](DatasetFiles& files) { files.files["d/test.bin"][1] = 100; }, "test.bin",
+         "record 0 is 100"},
+        {"CIFAR-100 without its test file", cifar100_files,
+         [](DatasetFiles& files) { files.files.erase("d/test.bin"); }, "test.bin", "No such file"},
         // Images in folders
         {"a text file named .jpg", folder_files,
          set_file("d/train/blue/0.png", "this is no image at all"), "train/blue/0.png",

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <set>
 
+#include "plan/dataset_types.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/sample_source.hpp"
 #include "tests/data/bad_cases.hpp"
@@ -43,6 +45,14 @@ std::optional<RunError> trouble(DatasetFiles files, const BadCase& bad) {
 TEST_CASE("what is broken is refused with file and remedy") {
     CHECK(bad_cases().size() >= 40);
     check_refused(bad_cases());
+}
+
+TEST_CASE("every type of dataset that reads files has cases of broken ones") {
+    std::set<std::string, std::less<>> types{"digits", "synthetic"};  // read none
+    for (const BadCase& bad : bad_cases())
+        types.insert(bad.sound().dataset.type);
+    for (const plan::DatasetType& type : plan::dataset_types())
+        CHECK_MESSAGE(types.contains(type.name), type.name);
 }
 
 TEST_CASE("a folder that may not be read is refused by its name") {

@@ -153,6 +153,14 @@ DatasetFiles cifar_files() {
     return result;
 }
 
+DatasetFiles cifar100_files() {
+    DatasetFiles result = dataset_of_type("cifar100", "d", {3, 32, 32}, 100, 4, 2);
+    for (const auto& [name, count] : {std::pair{"d/train.bin", 4}, {"d/test.bin", 2}})
+        for (int i = 0; i < count; ++i)  // of one coarse class and the fine class i
+            result.files[name] += '\1' + std::string(1, char(i)) + std::string(3072, 'a');
+    return result;
+}
+
 DatasetFiles folder_files() {
     DatasetFiles result = dataset_of_type("folder", "d", {3, 8, 8}, 3, 6, 3);
     for (const auto& [path, content] : class_images("test"))

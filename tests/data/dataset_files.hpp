@@ -32,6 +32,7 @@ DatasetFiles dataset_of_type(const std::string& type, const std::string& path, c
 /// Three classes of plain images, two of each for training and one for testing, 8x8.
 DatasetFiles mnist_files();
 DatasetFiles cifar_files();
+DatasetFiles cifar100_files();
 DatasetFiles folder_files();
 /// `name`: "a.tar", "a.tar.gz", "a.zip".
 DatasetFiles archive_files(const std::string& name);
