@@ -88,8 +88,9 @@ void declare_listening(OptionList& list, serve::ServeOptions& options) {
                 "take the answer",
                 {.lowest = 1, .highest = 86'400, .shows_default = true});
     list.number("--http-threads", options.http_threads,
-                "Threads that read requests and write answers, beside those that compute",
-                {.lowest = 1, .highest = 256, .shows_default = true});
+                "Threads that read requests and write answers, beside those that compute; default "
+                "as many as these, at most 4",
+                {.lowest = 1, .highest = 256});
 }
 
 std::function<int()> declare_serve(OptionList& list) {

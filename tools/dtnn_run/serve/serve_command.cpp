@@ -118,7 +118,11 @@ int serve_command(const Options& options) {
         std::chrono::microseconds(std::int64_t(1000 * wish.batch_wait_ms))};
     Batcher batcher(form, network, limits, metrics);
     Service service(form, batcher, metrics, token, most_body(wish, form));
-    const HttpServer server({wish.address, wish.port, wish.socket, wish.http_threads,
+    // A thread reads some 25,000 small requests a second.
+    constexpr int kMostHttpThreads = 4;
+    const int http_threads =
+        wish.http_threads > 0 ? wish.http_threads : std::min(start.threads, kMostHttpThreads);
+    const HttpServer server({wish.address, wish.port, wish.socket, http_threads,
                              wish.max_connections, wish.client_seconds},
                             service, metrics, [&] { batcher.stop(); });
     std::fprintf(stderr, "dtnn-run: %s at %s, in batches of %lld samples\n",

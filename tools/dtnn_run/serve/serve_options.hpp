@@ -16,7 +16,7 @@ struct ServeOptions {
     int max_connections = 256;
     int max_body_mib = 0;  ///< 0: what a batch takes as JSON
     int client_seconds = 30;
-    int http_threads = 1;
+    int http_threads = 0;  ///< 0: as many as compute, at most four
 };
 
 }  // namespace dtnn::serve

@@ -68,10 +68,12 @@ std::size_t end_of_list(std::string_view text, std::size_t at) {
 bool is_json_number(std::string_view text) {
     if (!text.empty() && text[0] == '-') text.remove_prefix(1);
     if (text.empty() || !is_digit(text[0])) return false;
-    if (text.size() > 1 && text[0] == '0' && is_digit(text[1])) return false;
-    const std::size_t point = text.find('.');
-    return point == std::string_view::npos ||
-           (point + 1 < text.size() && is_digit(text[point + 1]));
+    std::size_t whole = 1;  // digits before what follows them: a point, an exponent, nothing
+    while (whole < text.size() && is_digit(text[whole]))
+        ++whole;
+    if (text[0] == '0' && whole > 1) return false;
+    const bool point = whole < text.size() && text[whole] == '.';
+    return !point || (whole + 1 < text.size() && is_digit(text[whole + 1]));
 }
 
 /// Reads the elements of one tensor.
