@@ -94,6 +94,12 @@ class Package(unittest.TestCase):
         with self.assertRaises(KeyError):
             list(self.compiled().train(on_step=fail))
 
+    def test_epochs_are_a_number_that_can_be_trained(self):
+        plan = self.compiled()
+        for wrong, error in (("run", TypeError), (1.5, TypeError), (-1, ValueError)):
+            with self.assertRaises(error):
+                plan.train(wrong)
+
     def test_jobs_are_paths_texts_and_dictionaries(self):
         with open(self.path("job.yaml"), "w") as file:
             file.write(TINY)

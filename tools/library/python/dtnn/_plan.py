@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import ctypes
 import json
+import operator
 import os
 from collections.abc import Iterator, Mapping, MutableMapping
 from ctypes import byref, c_int, c_size_t, c_void_p
@@ -343,8 +344,14 @@ class Plan:
 
         `on_step` is told of every step: {"epoch", "step", "steps", "loss", ...}; if it returns True, the training
         stops there."""
+        wanted = operator.index(epochs)
+        if wanted < 0:
+            raise ValueError(f"{wanted} epochs cannot be trained; 0 are all that are left")
+        return self._epochs(wanted, on_step)
+
+    def _epochs(self, wanted: int, on_step: Optional[Callable[[dict[str, Any]], Any]]) -> Iterator[Epoch]:
         done = 0
-        while epochs == 0 or done < epochs:
+        while wanted == 0 or done < wanted:
             epoch, training = self._train_epoch(on_step)
             if epoch is not None:
                 self.history.append(epoch)
