@@ -106,7 +106,7 @@ class ProjectFiles(unittest.TestCase):
                     self.assertTrue(found, f"{match[1]}: `{name}` is not in its place in: {cell}")
                     at = found.end()
 
-    @unittest.skipUnless(os.path.isdir(os.path.join(ROOT, ".git")), "no checkout of git")
+    @unittest.skipUnless(os.path.exists(os.path.join(ROOT, ".git")), "no checkout of git")
     def test_what_is_committed_is_text(self):
         """A file of somebody else's, an archive say, comes in by an `add` of everything."""
         listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, text=True, check=True).stdout
