@@ -15,6 +15,9 @@ namespace dtnn::kernels {
 /// The name of every operator's last kernel.
 inline constexpr std::string_view kReference = "reference";
 
+/// Why not, or nothing.
+using Refuses = std::optional<std::string> (*)(const Problem&);
+
 struct KernelInfo {
     std::string_view op;
     std::string_view name;    ///< unique within the operator
@@ -28,7 +31,7 @@ struct KernelInfo {
     Isa needs = Isa::baseline;
     /// Why the kernel cannot do this problem, or nothing when it can. Null: it can do all of its
     /// operator's problems.
-    std::optional<std::string> (*refuses)(const Problem&) = nullptr;
+    Refuses refuses = nullptr;
     /// Bytes of scratch memory for problem.threads threads. Null: none.
     std::int64_t (*workspace)(const Problem&) = nullptr;
     /// It does not sum the products of the formula but does other arithmetic with the same result,
@@ -40,9 +43,10 @@ struct KernelInfo {
     bool rounds = false;
     /// One launch of it does all members of a problem (base/tensor/members.hpp).
     bool joins = false;
+    bool terms = false;  ///< it reads a problem's expression term by term
     /// Why a kernel behind it is expected to be faster at a problem that it can do, or nothing when
     /// none is. Null: none ever is.
-    std::optional<std::string> (*slower)(const Problem&) = nullptr;
+    Refuses slower = nullptr;
 };
 
 /// All kernels of a device in the catalogue's order: by operator, specialised first, on the CPU

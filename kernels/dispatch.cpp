@@ -92,6 +92,7 @@ struct Entry {
 #define DTNN_ENTRY_both(function, Arguments) \
     { DTNN_BINDER(function, Arguments, float), DTNN_BINDER(function, Arguments, double) }
 #define DTNN_ENTRY_both_by_blis(function, Arguments) DTNN_ENTRY_both(function, Arguments)
+#define DTNN_ENTRY_both_by_terms(function, Arguments) DTNN_ENTRY_both(function, Arguments)
 #define DTNN_ENTRY_f32_only(function, Arguments) \
     { DTNN_BINDER(function, Arguments, float), nullptr }
 #define DTNN_ENTRY_f32_transformed(function, Arguments) DTNN_ENTRY_f32_only(function, Arguments)

@@ -1,38 +1,30 @@
 #include "kernels/catalogue.hpp"
 
 #include "base/tensor/members.hpp"
+#include "kernels/catalogue/precisions.hpp"
 #include "kernels/catalogue/predicates.hpp"
+#include "kernels/cuda/catalogue.hpp"
 
 namespace dtnn::kernels {
 namespace {
 
-struct Precisions {
-    bool f32, f64, reduced, transforms, blis = false, rounds = false;
-};
-constexpr Precisions both{true, true, false, false};
-constexpr Precisions all{true, true, true, false};
-constexpr Precisions both_by_blis{true, true, false, false, true};
-[[maybe_unused]] constexpr Precisions f32_only{true, false, false, false};
-[[maybe_unused]] constexpr Precisions f64_only{false, true, false, false};
-constexpr Precisions f32_transformed{true, false, false, true};
-constexpr Precisions f32_rounded{true, false, false, false, false, true};
-
-constexpr KernelInfo kCatalogue[] = {
+constexpr KernelInfo kCpuCatalogue[] = {
 #define KERNEL(op, name, Arguments, dtypes, needs, refuses, slower, workspace) \
     {#op,                                                                      \
      #name,                                                                    \
      "cpu",                                                                    \
-     dtypes.f32,                                                               \
-     dtypes.f64,                                                               \
-     dtypes.reduced,                                                           \
+     precisions::dtypes.f32,                                                   \
+     precisions::dtypes.f64,                                                   \
+     precisions::dtypes.reduced,                                               \
      false,                                                                    \
      Isa::needs,                                                               \
      &predicates::refuses,                                                     \
      &predicates::workspace,                                                   \
-     dtypes.transforms,                                                        \
-     dtypes.blis,                                                              \
-     dtypes.rounds,                                                            \
+     precisions::dtypes.transforms,                                            \
+     precisions::dtypes.blis,                                                  \
+     precisions::dtypes.rounds,                                                \
      false,                                                                    \
+     precisions::dtypes.terms,                                                 \
      &predicates::slower},
 #define REFERENCE(op, Arguments, operands) \
     {#op, "reference", "cpu", true, true, false, false, Isa::baseline, nullptr, nullptr, false},
@@ -41,34 +33,17 @@ constexpr KernelInfo kCatalogue[] = {
 #undef REFERENCE
 };
 
-constexpr KernelInfo kCudaCatalogue[] = {
-#define DEVICE_KERNEL(op, name, dtypes, library, refuses, workspace, joins) \
-    {#op,                                                                   \
-     #name,                                                                 \
-     "cuda",                                                                \
-     dtypes.f32,                                                            \
-     dtypes.f64,                                                            \
-     dtypes.reduced,                                                        \
-     library,                                                               \
-     Isa::baseline,                                                         \
-     &predicates::refuses,                                                  \
-     &predicates::workspace,                                                \
-     dtypes.transforms,                                                     \
-     dtypes.blis,                                                           \
-     dtypes.rounds,                                                         \
-     joins,                                                                 \
-     nullptr},
-#define KERNEL(op, name, Arguments, dtypes, refuses, workspace) \
-    DEVICE_KERNEL(op, name, dtypes, false, refuses, workspace, false)
-#define JOINED(op, name, Arguments, dtypes) \
-    DEVICE_KERNEL(op, name, dtypes, false, nothing, none, true)
-#define LIBRARY(op, name, Arguments, dtypes, refuses, workspace) \
-    DEVICE_KERNEL(op, name, dtypes, true, refuses, workspace, false)
-#include "kernels/cuda/catalogue.def"
-#undef KERNEL
-#undef JOINED
-#undef LIBRARY
-#undef DEVICE_KERNEL
+std::span<const KernelInfo> cpu_catalogue() {
+    return kCpuCatalogue;
+}
+
+/// Of every device (plan/devices.cpp), the kernels.
+constexpr struct {
+    std::string_view device;
+    std::span<const KernelInfo> (*catalogue)();
+} kCatalogues[] = {
+    {"cpu", cpu_catalogue},
+    {"cuda", cuda::catalogue},
 };
 
 }  // namespace
@@ -94,8 +69,8 @@ std::int64_t none(const Problem&) {
 }  // namespace predicates
 
 std::span<const KernelInfo> catalogue(std::string_view device) {
-    if (device == "cpu") return kCatalogue;
-    if (device == "cuda") return kCudaCatalogue;
+    for (const auto& one : kCatalogues)
+        if (one.device == device) return one.catalogue();
     return {};
 }
 
@@ -146,15 +121,9 @@ bool takes(const KernelInfo& kernel, DType dtype) {
     return dtype == DType::f32 ? kernel.f32 : dtype == DType::f64 && kernel.f64;
 }
 
-// Those whose stack has an end are those that have one.
 bool reads_terms(const KernelInfo& kernel, const Problem& problem) {
     if (has_written_epilogue(problem)) return kernel.name != kReference;
-    constexpr decltype(KernelInfo::refuses) kOfTerms[] = {predicates::unless_expression_is_shallow,
-                                                          predicates::unless_stack_fits_registers,
-                                                          predicates::unless_stack_fits_thread};
-    for (const auto one : kOfTerms)
-        if (kernel.refuses == one) return true;
-    return false;
+    return kernel.terms;
 }
 
 std::string types_of(const KernelInfo& kernel) {

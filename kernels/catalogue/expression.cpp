@@ -3,7 +3,6 @@
 
 #include "kernels/arguments/elementwise.hpp"
 #include "kernels/catalogue/predicates.hpp"
-#include "kernels/cuda/chunks.hpp"
 #include "kernels/layout.hpp"
 #include "kernels/workspace/elementwise.hpp"
 #include "kernels/workspace/loss.hpp"
@@ -104,12 +103,6 @@ std::int64_t elementwise_sums_scratch(const Problem& problem) {
     const std::int64_t places = numbers > 1 ? numbers * channel_stride(problem) : numbers;
     const ElementwiseSumsCut cut = cut_elementwise_sums(problem.sources[0].elements(), places);
     return cut.stretches * places * 8 + channel_tiles(problem);
-}
-
-std::int64_t device_elementwise_sums(const Problem& problem) {
-    const std::int64_t numbers = problem.destinations[0].elements();
-    if (numbers == 0) return 0;
-    return cuda::column_sums_of(1, 1, problem.sources[0].elements() / numbers, numbers) * 8;
 }
 
 }  // namespace predicates

@@ -1,7 +1,8 @@
 #pragma once
 /// The functions named in catalogue.def: why a kernel refuses a problem, why another is expected to
 /// be faster, and how much workspace it needs. Each family defines its own in
-/// kernels/catalogue/FAMILY.cpp; the declarations come from the catalogue.
+/// kernels/catalogue/FAMILY.cpp; the declarations come from the catalogue. Those of a device are
+/// its own (kernels/cuda/catalogue.cpp).
 
 #include <optional>
 #include <string>
@@ -22,6 +23,8 @@ std::int64_t vector_bytes(const Problem& problem);
 /// Refuses expressions that cannot be read, or that need a deeper stack than `depth`.
 Refused unless_stack_suffices(const Problem& problem, int depth);
 
+/// Refuses axes that are normalised and not dense in memory.
+Refused unless_lines_are_dense(const Problem& problem);
 /// Refuses such an epilogue.
 Refused unless_epilogue_is_shallow(const Problem& problem);
 
@@ -33,14 +36,5 @@ Refused unless_epilogue_is_shallow(const Problem& problem);
 #include "kernels/catalogue.def"
 #undef KERNEL
 #undef REFERENCE
-#define KERNEL(op, name, Arguments, dtypes, refuses, workspace) \
-    Refused refuses(const Problem& problem);                    \
-    std::int64_t workspace(const Problem& problem);
-#define JOINED(op, name, Arguments, dtypes)
-#define LIBRARY KERNEL
-#include "kernels/cuda/catalogue.def"
-#undef KERNEL
-#undef JOINED
-#undef LIBRARY
 
 }  // namespace dtnn::kernels::predicates

@@ -90,6 +90,8 @@ struct Entry {
         DTNN_BINDER(function, Arguments, float), DTNN_BINDER(function, Arguments, double),        \
             DTNN_BINDER(function, Arguments, BFloat16), DTNN_BINDER(function, Arguments, Float16) \
     }
+#define DTNN_ENTRY_both_by_terms(function, Arguments) DTNN_ENTRY_both(function, Arguments)
+#define DTNN_ENTRY_all_by_terms(function, Arguments) DTNN_ENTRY_all(function, Arguments)
 #define DTNN_ENTRY_f32_only(function, Arguments) \
     { DTNN_BINDER(function, Arguments, float), nullptr, nullptr, nullptr }
 #define DTNN_ENTRY_f64_only(function, Arguments) \

@@ -3,11 +3,11 @@
 
     tests/gpu/torch_count.py [--models resnet50,vgg16] [--batch 256] [--machine h200_nodes]
 
-For each network of torchvision: calls of operators that compute (views do not; each is a launch at least), bytes that they
-read and write, operations of convolutions and products, and the time of a step that follows by the rates of a machine's
-spec, as `dtnnc forecast` reckons with them: each call an overhead and its slower half. In bfloat16, channels last, SGD with momentum
-by one call for all parameters, as PyTorch trains at its best when it is eager; autocast's casts of weights are not there. Needs
-torch and torchvision.
+For each network of torchvision: calls of operators that compute (views do not; each is a launch at least), bytes that
+they read and write, operations of convolutions and products, and the time of a step that follows by the rates of a
+machine's spec, as `dtnnc forecast` reckons with them: each call an overhead and its slower half. In bfloat16, channels
+last, SGD with momentum by one call for all parameters, as PyTorch trains at its best when it is eager; autocast's casts
+of weights are not there. Needs torch and torchvision.
 """
 
 import argparse

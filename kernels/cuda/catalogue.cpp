@@ -1,9 +1,12 @@
-/// Refusals and workspaces of our own kernels for devices (kernels/cuda).
+/// The kernels for CUDA devices as data: why they refuse problems, and their workspaces.
+
+#include "kernels/cuda/catalogue.hpp"
 
 #include <algorithm>
 
 #include "kernels/arguments/conv2d.hpp"
 #include "kernels/arguments/elementwise.hpp"
+#include "kernels/catalogue/precisions.hpp"
 #include "kernels/catalogue/predicates.hpp"
 #include "kernels/cuda/chunks.hpp"
 #include "kernels/cuda/conv_columns.hpp"
@@ -12,8 +15,8 @@
 #include "kernels/cuda/expression_stack.hpp"
 #include "kernels/layout.hpp"
 
-namespace dtnn::kernels::predicates {
-
+namespace dtnn::kernels {
+namespace predicates {
 namespace {
 
 /// Batch norm sums its source itself, as that saves a launch (plan::DeviceTraits).
@@ -21,8 +24,6 @@ Refused unless_it_sums_nothing(const Problem& problem) {
     if (problem.flag("statistics")) return "batch norm reads what it sums itself";
     return std::nullopt;
 }
-
-}  // namespace
 
 Refused unless_device_product(const Problem& problem) {
     if (auto reason = unless_weights_are_plain(problem)) return reason;
@@ -71,8 +72,6 @@ std::int64_t device_tiles(const Problem& problem) {
     return cuda::library_bytes(cuda::tile_bytes(conv_shape(problem))) + device_bias_sums(problem);
 }
 
-namespace {
-
 /// Of the sums of products of 16 bits, where a library gives them as floats to a kernel of our own,
 /// which does with them what the library cannot.
 std::int64_t unrounded_bytes(const Problem& problem) {
@@ -80,8 +79,6 @@ std::int64_t unrounded_bytes(const Problem& problem) {
     const bool ends = problem.sources.size() > 2 || ends_in_relu(problem);
     return ends ? cuda::whole_steps(problem.destinations[0].elements() * 4) : 0;
 }
-
-}  // namespace
 
 /// The engines of cuDNN that need more are not chosen. Those that add floats as floats work on
 /// images stored N,C,H,W, so there is room for a copy of every operand and a little more, within
@@ -121,6 +118,13 @@ std::int64_t device_sums(const Problem& problem) {
     return cuda::chunk_sums_of(problem.sources[0].elements()) * 8;
 }
 
+/// One for every number that is made and chunk of its elements.
+std::int64_t device_elementwise_sums(const Problem& problem) {
+    const std::int64_t numbers = problem.destinations[0].elements();
+    if (numbers == 0) return 0;
+    return cuda::column_sums_of(1, 1, problem.sources[0].elements() / numbers, numbers) * 8;
+}
+
 /// Two doubles for each chunk of the first source, behind a few numbers of one step.
 std::int64_t device_sums_of_update(const Problem& problem) {
     constexpr std::int64_t kNumbers = 64;
@@ -147,8 +151,6 @@ std::int64_t device_batch_norm(const Problem& problem) {
     return (cuda::kBatchNormNumbers * channels + cuda::column_sums_of(2, 1, pixels, channels)) * 8;
 }
 
-namespace {
-
 /// Two sums of every channel and of every group of a sample, and those of chunks of whatever is
 /// summed by column.
 std::int64_t norm_sums(std::int64_t samples, std::int64_t channels, std::int64_t elements,
@@ -162,8 +164,6 @@ std::int64_t norm_sums(std::int64_t samples, std::int64_t channels, std::int64_t
                   cuda::column_sums_of(2, 1, samples * pixels, channels)});
     return (2 * samples * (channels + groups) + of_chunks) * 8;
 }
-
-}  // namespace
 
 std::int64_t device_norm(const Problem& problem) {
     const TensorType& src = problem.sources[0];
@@ -223,4 +223,48 @@ std::int64_t device_label_counts(const Problem& problem) {
     return cuda::column_sums_of(4, 1, rows, classes) * 8;
 }
 
-}  // namespace dtnn::kernels::predicates
+}  // namespace
+}  // namespace predicates
+
+namespace cuda {
+namespace {
+
+constexpr KernelInfo kCatalogue[] = {
+#define DEVICE_KERNEL(op, name, dtypes, library, refuses, workspace, joins) \
+    {#op,                                                                   \
+     #name,                                                                 \
+     "cuda",                                                                \
+     precisions::dtypes.f32,                                                \
+     precisions::dtypes.f64,                                                \
+     precisions::dtypes.reduced,                                            \
+     library,                                                               \
+     Isa::baseline,                                                         \
+     &predicates::refuses,                                                  \
+     &predicates::workspace,                                                \
+     precisions::dtypes.transforms,                                         \
+     precisions::dtypes.blis,                                               \
+     precisions::dtypes.rounds,                                             \
+     joins,                                                                 \
+     precisions::dtypes.terms,                                              \
+     nullptr},
+#define KERNEL(op, name, Arguments, dtypes, refuses, workspace) \
+    DEVICE_KERNEL(op, name, dtypes, false, refuses, workspace, false)
+#define JOINED(op, name, Arguments, dtypes) \
+    DEVICE_KERNEL(op, name, dtypes, false, nothing, none, true)
+#define LIBRARY(op, name, Arguments, dtypes, refuses, workspace) \
+    DEVICE_KERNEL(op, name, dtypes, true, refuses, workspace, false)
+#include "kernels/cuda/catalogue.def"
+#undef KERNEL
+#undef JOINED
+#undef LIBRARY
+#undef DEVICE_KERNEL
+};
+
+}  // namespace
+
+std::span<const KernelInfo> catalogue() {
+    return kCatalogue;
+}
+
+}  // namespace cuda
+}  // namespace dtnn::kernels
