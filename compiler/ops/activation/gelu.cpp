@@ -11,7 +11,11 @@ ElementwiseForm form(const Attributes& attributes) {
     if (!says(attributes, "approximation", GeluApproximation::tanh))
         return {fmt::format("0.5 * x * (1 + erf(x * {}))", std::numbers::sqrt2 / 2)};
     const double factor = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
-    return {fmt::format("0.5 * x * (1 + tanh({} * (x + 0.044715 * x * x * x)))", factor)};
+    // With t = tanh(f (x + a x^3)), (1 + t + x (1 - t^2) f (1 + 3 a x^2)) / 2.
+    const std::string t = fmt::format("tanh((0.044715 * x * x + 1) * {} * x)", factor);
+    return {fmt::format("0.5 * x * (1 + tanh({} * (x + 0.044715 * x * x * x)))", factor), "",
+            fmt::format("((1 - {0} * {0}) * (x * ({1} + {2} * x * x)) + {0} + 1) * 0.5", t, factor,
+                        3 * 0.044715 * factor)};
 }
 
 }  // namespace

@@ -187,9 +187,10 @@ OpBuilder elementwise_operator(const std::string& name, std::vector<Field> field
     const auto gradient = [over, form, forward](GradientContext& g) {
         if (!g.wants(0)) return;
         const Attributes& attributes = g.node().attributes;
-        const std::string in_y = form(attributes).derivative;
-        const Expression slope =
-            in_y.empty() ? differentiate(forward(attributes), 0) : over(in_y, "y", attributes);
+        const auto& [infix, in_y, in_x] = form(attributes);
+        const Expression slope = !in_y.empty()   ? over(in_y, "y", attributes)
+                                 : !in_x.empty() ? over(in_x, "x", attributes)
+                                                 : differentiate(forward(attributes), 0);
         const Expression backward =
             product(Expression::input_at(0), substitute(slope, {Expression::input_at(1)}));
         ValueList operands{g.diff(0)};

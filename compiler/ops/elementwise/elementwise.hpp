@@ -12,6 +12,9 @@ struct ElementwiseForm {
     /// Over y and the fields, where backward is to keep y. Empty: taken symbolically, over x; then
     /// backward keeps the source, which must not be overwritten.
     std::string derivative = {};
+    /// The slope over x and the fields where it is simpler than what differentiation makes of the
+    /// text: kernels that read term by term take expressions up to a depth.
+    std::string slope = {};
 };
 
 /// An operator of one input x and real fields, whose values stand in the expression as numbers.
