@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/device.hpp"
+#include "base/device.hpp"
 #include "kernels/problem.hpp"
 
 namespace dtnn::kernels {

@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/device.hpp"
+#include "base/device.hpp"
 
 namespace dtnn::kernels::philox {
 

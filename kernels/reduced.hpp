@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/device.hpp"
+#include "base/device.hpp"
 
 namespace dtnn::kernels {
 

@@ -5,10 +5,10 @@
 
 #include <vector>
 
+#include "base/device.hpp"
 #include "base/expression/postfix.hpp"
 #include "kernels/arguments/arguments.hpp"
 #include "kernels/arguments/expression_steps.hpp"
-#include "kernels/device.hpp"
 
 namespace dtnn::kernels {
 

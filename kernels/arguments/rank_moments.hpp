@@ -17,7 +17,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/device.hpp"
+#include "base/device.hpp"
 
 namespace dtnn::kernels {
 

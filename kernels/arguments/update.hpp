@@ -39,8 +39,8 @@
 
 #include <limits>
 
+#include "base/device.hpp"
 #include "kernels/arguments/arguments.hpp"
-#include "kernels/device.hpp"
 
 namespace dtnn::kernels {
 

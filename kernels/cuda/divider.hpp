@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/device.hpp"
+#include "base/device.hpp"
 
 namespace dtnn::kernels::cuda {
 

@@ -26,7 +26,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/device.hpp"
+#include "base/device.hpp"
 
 #if defined(__CUDACC__)
 #include <cuda_runtime.h>
