@@ -81,6 +81,9 @@ class OpBuilder {
     }
     /// The default of this attribute says which operands there are where a node does not.
     OpBuilder& operands_by(const char* attribute) { return set(def_.operands_by, attribute); }
+    OpBuilder& settle_operands(std::function<void(ShapeContext&)> rule) {
+        return set(def_.settle_operands, std::move(rule));
+    }
     OpBuilder& parameter(ParameterRule rule) {
         def_.parameters.push_back(std::move(rule));
         return *this;
@@ -128,6 +131,7 @@ class OpBuilder {
     OpBuilder& keeps_shifts(std::function<bool(const Attributes& fields)> condition) {
         return set(def_.keeps_shifts, std::move(condition));
     }
+    OpBuilder& of_sequences() { return set(def_.of_sequences, true); }
     OpBuilder& keeps_channels_apart() { return set(def_.keeps_channels_apart, true); }
     OpBuilder& weights_operand(std::size_t i, Order order) {
         return set(def_.weights, StoredWeights{false, i, std::move(order)});
@@ -159,7 +163,7 @@ class OpBuilder {
     OpBuilder& multiplies() { return set(def_.multiplies, true); }
     OpBuilder& reads_order_only() { return set(def_.reads_order_only, true); }
     OpBuilder& takes(std::vector<Epilogue> what) { return set(def_.takes, std::move(what)); }
-    OpBuilder& takes_integers() { return set(def_.takes_integers, true); }
+    OpBuilder& takes_integers(const char* field) { return set(def_.integers_of, field); }
     OpBuilder& sums_expression() { return set(def_.sums_expression, true); }
     OpBuilder& exchange(plan::ExchangeEnd end) { return set(def_.exchange, end); }
     OpBuilder& view(View when) { return set(def_.view, when); }

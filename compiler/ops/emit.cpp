@@ -95,6 +95,8 @@ namespace {
 void expect_operands(ShapeContext& c) {
     const OpDef& def = c.op();
     if (def.operands_by != nullptr) fallback(c, def.operands_by);
+    if (def.settle_operands) def.settle_operands(c);
+    if (c.error()) return;
     std::size_t wanted = def.inputs.size();
     bool fits = def.variadic || c.inputs().size() == wanted;
     if (const Signature* signature = def.signature) {

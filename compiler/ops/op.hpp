@@ -113,10 +113,13 @@ struct ParameterRule {
     /// a batch of one, and lies as samples do.
     std::function<Type(const Type& input, const Attributes&)> view = {};
 
-    Type type(const Type& input, const Attributes& attributes) const {
+    /// Of a layer that computes in `dtype`: its input may be of integers.
+    Type type(const Type& input, const Attributes& attributes, DType dtype) const {
         Dims own = dims(input, attributes);
-        if (view && !own.empty()) return view(input, attributes);
-        return {input.dtype, std::move(own), {}};
+        Type result =
+            view && !own.empty() ? view(input, attributes) : Type{dtype, std::move(own), {}};
+        result.dtype = dtype;
+        return result;
     }
 };
 
@@ -131,7 +134,8 @@ enum class Family {
     join,  ///< several values become one: sums, products, concatenation
     shape,
     dropout,
-    loss,  ///< and metrics
+    sequence,  ///< between the steps of a sequence, and integers as rows
+    loss,      ///< and metrics
     update,
     exchange,  ///< between ranks
 };
@@ -197,6 +201,8 @@ struct OpDef {
     std::vector<std::string> inputs;       ///< operand names in order, "name?" when optional
     std::vector<std::string> outputs;      ///< result names in order, "name?" when optional
     const char* operands_by = nullptr;     ///< the attribute whose default says which
+    /// Sets the attributes by which operands are there, where that follows from how many they are.
+    std::function<void(ShapeContext&)> settle_operands;
     std::vector<ParameterRule>
         parameters;  ///< layers only: operands after the activations, in order
     std::function<void(ShapeContext&)> shape;
@@ -232,6 +238,7 @@ struct OpDef {
     /// It takes the mean of each channel away, over the batch, so that a number added to a channel
     /// before it changes nothing.
     bool centres_channels = false;
+    bool of_sequences = false;          ///< its input is one, [steps, features]
     bool keeps_channels_apart = false;  ///< a channel of the result is made of one of the input
     bool pads = false;                  ///< with zeros, which a convolution behind it can do itself
     Wish operands_wish = Wish::usual;   ///< but for weights
@@ -252,7 +259,10 @@ struct OpDef {
     /// A product or a convolution: where values are stored in 16 bits, its factors are.
     bool multiplies = false;
     bool reads_order_only = false;  ///< metrics: which predictions are larger, not by how much
-    bool takes_integers = false;    ///< of an input; its attribute `dtype` is the result's
+    /// It takes an input of integers: the field that says how many values of them it knows, from 0.
+    /// Its attribute `dtype` is the result's. Empty: it takes none.
+    std::string integers_of = {};
+    bool takes_integers() const { return !integers_of.empty(); }
     /// Its attribute `expression` is worked out for every element of operand 0 and then summed up:
     /// the end of a chain of elementwise operators, which may become part of it.
     bool sums_expression = false;

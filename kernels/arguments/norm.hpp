@@ -12,6 +12,10 @@
 ///     diff_src   = inverse_deviation * (g - sum(g) / L - xhat * sum(g * xhat) / L)
 ///     diff_gamma = sum(diff_dst * xhat), diff_beta = sum(diff_dst) over all that share a gamma
 ///
+/// With `uncentred` the mean is taken to be 0 and there is no beta: xhat = x / sqrt(mean of the
+/// squares + epsilon) (Zhang and Sennrich, "Root mean square layer normalization", NeurIPS 2019),
+/// and diff_src lacks sum(g) / L.
+///
 /// layer_norm: the lines along some axes (normalised_axes), with gamma and beta for each place of a
 /// line, in the order in which it is stored; mean and inverse deviation are those of the lines, in
 /// the order of AxisView. group_norm: the C/groups channels of a group and all pixels of a sample,
@@ -27,6 +31,7 @@ template <class T>
 struct NormArguments : FromOperands {
     using FromOperands::FromOperands;
     double epsilon = o.problem.real("epsilon");
+    bool centred = !o.problem.flag("uncentred");
     const T* src = o.source("src");
     const T *gamma = o.source("gamma"), *beta = o.source("beta");  ///< null: 1 and 0
     T* dst = o.result("dst");
@@ -38,9 +43,11 @@ struct NormArguments : FromOperands {
 template <class T>
 struct NormBackwardArguments : FromOperands {
     using FromOperands::FromOperands;
+    bool centred = !o.problem.flag("uncentred");
     const T *src = o.source("src"), *diff_dst = o.source("diff_dst"), *mean = o.source("mean"),
             *inverse_deviation = o.source("inverse_deviation");
-    const T* gamma = o.source("gamma");  ///< null: 1, and no diff_gamma and diff_beta
+    /// Null: 1, and no diff_gamma and diff_beta. diff_beta is null where it is not centred, too.
+    const T* gamma = o.source("gamma");
     T *diff_src = o.result("diff_src"), *diff_gamma = o.result("diff_gamma"),
       *diff_beta = o.result("diff_beta");
     std::byte* workspace = o.scratch();

@@ -20,7 +20,7 @@ struct Rows {
     std::int64_t grain() const { return length >= 4096 ? 1 : 4096 / length; }
 };
 
-template <bool affine, class T>
+template <bool affine, bool centred, class T>
 void forward(const LayerNormArguments<T>& a, ThreadTeam& team) {
     const Rows all(a.src_layout);
     const T *const gamma = a.gamma, *const beta = a.beta;
@@ -30,10 +30,11 @@ void forward(const LayerNormArguments<T>& a, ThreadTeam& team) {
             T* const y = a.dst + row * all.length;
             const auto count = double(all.length);
             double sum[1] = {};
-            row_sums<T>(all.length, sum, [&](auto lanes, std::int64_t i, auto& sums) {
-                using V = decltype(lanes);
-                sums[0] += V::to_double(V::load(x + i));
-            });
+            if constexpr (centred)
+                row_sums<T>(all.length, sum, [&](auto lanes, std::int64_t i, auto& sums) {
+                    using V = decltype(lanes);
+                    sums[0] += V::to_double(V::load(x + i));
+                });
             // The squares of distances, in a pass of their own: nothing cancels, whatever the mean.
             const double mean = sum[0] / count;
             double squares[1] = {};
@@ -51,7 +52,8 @@ void forward(const LayerNormArguments<T>& a, ThreadTeam& team) {
             for_channels<T>(all.length, [&](auto lanes, std::int64_t i) {
                 using V = decltype(lanes);
                 auto value = (V::load(x + i) - V::broadcast(middle)) * V::broadcast(scale);
-                if constexpr (affine) value = value * V::load(gamma + i) + V::load(beta + i);
+                if constexpr (affine) value *= V::load(gamma + i);
+                if constexpr (affine && centred) value += V::load(beta + i);
                 V::store(y + i, value);
             });
         }
@@ -88,7 +90,7 @@ DTNN_INLINE void backward_row(const LayerNormBackwardArguments<T>& a, std::int64
             sums[1] += d * xhat;
         }
     });
-    const T middle = T(sums_of_row[0] / double(length));
+    const T middle = a.centred ? T(sums_of_row[0] / double(length)) : T(0);
     const T slope = T(sums_of_row[1] / double(length));
     for_channels<T>(length, [&](auto lanes, std::int64_t i) {
         using V = decltype(lanes);
@@ -122,7 +124,7 @@ void sum_over_rows(const LayerNormBackwardArguments<T>& a, const Rows& all, Thre
             }
             for (std::int64_t i = 0; i < width; ++i) {
                 a.diff_gamma[first + i] = T(gammas[i]);
-                a.diff_beta[first + i] = T(betas[i]);
+                if (a.diff_beta != nullptr) a.diff_beta[first + i] = T(betas[i]);
             }
         }
     });
@@ -142,7 +144,7 @@ void with_own_sums(const LayerNormBackwardArguments<T>& a, const Rows& all, Thre
     add_up_pieces(sums, 2 * all.length, team.pieces(all.rows, all.grain()), 2 * all.length, team);
     for (std::int64_t i = 0; i < all.length; ++i) {
         a.diff_gamma[i] = T(sums[i]);
-        a.diff_beta[i] = T(sums[all.length + i]);
+        if (a.diff_beta != nullptr) a.diff_beta[i] = T(sums[all.length + i]);
     }
 }
 
@@ -167,12 +169,14 @@ void measure(const LayerNormArguments<T>& a, const Strip& strip, ColumnPairs<T>&
     const AxisView& view = a.src_layout;
     const auto count = double(view.extent);
     alignas(64) double means[kStripLines] = {}, squares[kStripLines] = {};
-    for_strip<T>(view, strip, [&](auto lanes, std::int64_t at, std::int64_t i) {
-        using V = decltype(lanes);
-        add_lanes(means, i, V::to_double(V::load(a.src + at)));
-    });
-    for (std::int64_t i = 0; i < strip.width; ++i)
-        means[i] /= count;
+    if (a.centred) {
+        for_strip<T>(view, strip, [&](auto lanes, std::int64_t at, std::int64_t i) {
+            using V = decltype(lanes);
+            add_lanes(means, i, V::to_double(V::load(a.src + at)));
+        });
+        for (std::int64_t i = 0; i < strip.width; ++i)
+            means[i] /= count;
+    }
     for_strip<T>(view, strip, [&](auto lanes, std::int64_t at, std::int64_t i) {
         using V = decltype(lanes);
         using D = Lanes<double, V::kLanes>;
@@ -208,7 +212,7 @@ void sum_over_columns(const LayerNormBackwardArguments<T>& a, ThreadTeam& team) 
                 });
             }
             a.diff_gamma[e] = T(sums[0]);
-            a.diff_beta[e] = T(sums[1]);
+            if (a.diff_beta != nullptr) a.diff_beta[e] = T(sums[1]);
         }
     });
 }
@@ -231,7 +235,7 @@ void backward_columns(const LayerNormBackwardArguments<T>& a, const Strip& strip
     });
     ColumnPairs<T> means;
     for (std::int64_t i = 0; i < strip.width; ++i) {
-        means.first[i] = T(sums[i] / double(view.extent));
+        means.first[i] = a.centred ? T(sums[i] / double(view.extent)) : T(0);
         means.second[i] = T(products[i] / double(view.extent));
     }
     for_strip<T>(view, strip, [&](auto lanes, std::int64_t at, std::int64_t i) {
@@ -246,7 +250,10 @@ void backward_columns(const LayerNormBackwardArguments<T>& a, const Strip& strip
 }  // namespace
 
 DTNN_KERNEL(layer_norm_rows, LayerNormArguments) {
-    a.gamma != nullptr ? forward<true>(a, team) : forward<false>(a, team);
+    if (a.centred)
+        a.gamma != nullptr ? forward<true, true>(a, team) : forward<false, true>(a, team);
+    else
+        a.gamma != nullptr ? forward<true, false>(a, team) : forward<false, false>(a, team);
 }
 
 DTNN_KERNEL(layer_norm_backward_rows, LayerNormBackwardArguments) {
@@ -271,7 +278,8 @@ DTNN_KERNEL(layer_norm_columns, LayerNormArguments) {
             auto y = (V::load(a.src + at) - V::load(normal.first + i)) * V::load(normal.second + i);
             if (a.gamma != nullptr) {
                 const std::int64_t e = at / view.inner % view.extent;
-                y = y * V::broadcast(a.gamma[e]) + V::broadcast(a.beta[e]);
+                y *= V::broadcast(a.gamma[e]);
+                if (a.beta != nullptr) y += V::broadcast(a.beta[e]);
             }
             V::store(a.dst + at, y);
         });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernels/arguments/attention.hpp"
 #include "kernels/arguments/conv2d.hpp"
 #include "kernels/arguments/elementwise.hpp"
 #include "kernels/catalogue/precisions.hpp"
@@ -13,6 +14,7 @@
 #include "kernels/cuda/conv_scratch.hpp"
 #include "kernels/cuda/conv_tiles.hpp"
 #include "kernels/cuda/expression_stack.hpp"
+#include "kernels/cuda/head_tile.hpp"
 #include "kernels/layout.hpp"
 
 namespace dtnn::kernels {
@@ -177,6 +179,18 @@ std::int64_t device_layer_norm(const Problem& problem) {
     if (problem.integers("axes").empty())
         return norm_sums(src.dims[0], src.dims[1], src.elements(), 1);
     return norm_sums(views_of(axes, src)[0].lines(), src.dims[axes.first], src.elements(), 1);
+}
+
+/// A double for every query of every head.
+std::int64_t device_queries(const Problem& problem) {
+    const AttentionSizes sizes(problem);
+    return sizes.batch * sizes.heads * sizes.queries * 8;
+}
+
+/// A thread of a group has some of a head's numbers.
+Refused unless_head_fits_group(const Problem& problem) {
+    if (AttentionSizes(problem).width <= cuda::kWidestHead) return std::nullopt;
+    return "its heads are wider than " + std::to_string(cuda::kWidestHead);
 }
 
 /// A number for every element.

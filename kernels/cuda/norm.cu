@@ -45,12 +45,13 @@ GroupedSamples long_lines(const Arguments& a) {
 
 /// Mean and inverse deviation of sums of distances from an origin and of their squares. An origin
 /// among the numbers is at most sqrt(count) deviations away from their mean, so that double loses
-/// little where squares cancel.
-DTNN_DEVICE inline Sums<2> normal_of(const Sums<2>& sums, double origin, double count,
-                                     double epsilon) {
-    const double offset = sums.of[0] / count;
+/// little where squares cancel. Where they are not centred the origin is 0, and so is the mean.
+template <class T>
+DTNN_DEVICE Sums<2> normal_of(const NormArguments<T>& a, const Sums<2>& sums, double origin,
+                              double count) {
+    const double offset = a.centred ? sums.of[0] / count : 0;
     const double variance = sums.of[1] / count - offset * offset;
-    return {{origin + offset, 1 / std::sqrt((variance < 0 ? 0 : variance) + epsilon)}};
+    return {{origin + offset, 1 / std::sqrt((variance < 0 ? 0 : variance) + a.epsilon)}};
 }
 
 /// `normal`: mean and inverse deviation.
@@ -74,13 +75,13 @@ void normalise_lines(const Launch& launch, const NormArguments<T>& of, const Axi
         launch, lines.lines(), lines.extent,
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t k) {
             const std::int64_t first = lines.begin_of(row);
-            const double distance =
-                double(of.src[first + k * lines.stride]) - double(of.src[first]);
+            const double origin = of.centred ? double(of.src[first]) : 0;
+            const double distance = double(of.src[first + k * lines.stride]) - origin;
             return Sums<2>{{distance, distance * distance}};
         },
         [=] DTNN_DEVICE(std::int64_t row, Sums<2> & sums) {
-            sums = normal_of(sums, double(of.src[lines.begin_of(row)]), double(lines.extent),
-                             of.epsilon);
+            const double origin = of.centred ? double(of.src[lines.begin_of(row)]) : 0;
+            sums = normal_of(of, sums, origin, double(lines.extent));
             keep(of, row, sums);
         },
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t k, const Sums<2>& normal) {
@@ -98,7 +99,8 @@ void normalise_groups(const Launch& launch, const NormArguments<T>& of, const Gr
     reduce_columns<2>(
         launch, shape.samples, shape.pixels, shape.channels, of_group + shape.samples * groups,
         [=] DTNN_DEVICE(std::int64_t n, std::int64_t pixel, std::int64_t c) {
-            const double origin = double(of.src[shape.place(n, 0, c / each * each)]);
+            const double origin =
+                of.centred ? double(of.src[shape.place(n, 0, c / each * each)]) : 0;
             const double distance = double(of.src[shape.place(n, pixel, c)]) - origin;
             return Sums<2>{{distance, distance * distance}};
         },
@@ -112,8 +114,8 @@ void normalise_groups(const Launch& launch, const NormArguments<T>& of, const Gr
         },
         [=] DTNN_DEVICE(std::int64_t group, Sums<2> & sums) {
             const std::int64_t n = group / groups, c = group % groups * each;
-            const double origin = double(of.src[shape.place(n, 0, c)]);
-            of_group[group] = normal_of(sums, origin, together, of.epsilon);
+            const double origin = of.centred ? double(of.src[shape.place(n, 0, c)]) : 0;
+            of_group[group] = normal_of(of, sums, origin, together);
             keep(of, group, of_group[group]);
         },
         [=] DTNN_DEVICE(std::int64_t, std::int64_t, const Sums<2>&) {});
@@ -144,14 +146,15 @@ DTNN_DEVICE Sums<2> terms(const NormBackwardArguments<T>& a, std::int64_t i, std
 }
 template <class T>
 DTNN_DEVICE void keep(const NormBackwardArguments<T>& a, std::int64_t place, const Sums<2>& sums) {
-    a.diff_beta[place] = T(sums.of[0]);
+    if (a.diff_beta != nullptr) a.diff_beta[place] = T(sums.of[0]);
     a.diff_gamma[place] = T(sums.of[1]);
 }
 /// `means`: of the terms over the set.
 template <class T>
 DTNN_DEVICE void write(const NormBackwardArguments<T>& a, std::int64_t i, std::int64_t place,
                        std::int64_t set, const Sums<2>& means) {
-    const double value = gradient(a, i, place) - means.of[0] - normalised(a, i, set) * means.of[1];
+    const double mean = a.centred ? means.of[0] : 0;
+    const double value = gradient(a, i, place) - mean - normalised(a, i, set) * means.of[1];
     a.diff_src[i] = T(double(a.inverse_deviation[set]) * value);
 }
 

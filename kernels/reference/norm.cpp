@@ -81,7 +81,7 @@ void normalise(const Arguments& a, const Set& set, std::int64_t i) {
     const auto count = double(set.count());
     double sum = 0, squares = 0;
     set.each([&](const auto& p) { sum += x(p); });
-    const double mean = sum / count;
+    const double mean = a.centred ? sum / count : 0;
     set.each([&](const auto& p) { squares += (x(p) - mean) * (x(p) - mean); });
     const double inverse = 1 / std::sqrt(squares / count + a.epsilon);
     set.each([&](const auto& p) {
@@ -113,7 +113,7 @@ void gamma_gradient(const Arguments& a, std::int64_t place, Each each) {
         diff_beta += diff;
     });
     a.diff_gamma[place] = T(diff_gamma);
-    a.diff_beta[place] = T(diff_beta);
+    if (a.diff_beta != nullptr) a.diff_beta[place] = T(diff_beta);
 }
 
 template <class Arguments, class Set>
@@ -126,7 +126,7 @@ void source_gradient(const Arguments& a, const Set& set, std::int64_t i) {
     const auto count = double(set.count());
     double sum = 0, products = 0;
     set.each([&](const auto& p) {
-        sum += gradient(p);
+        if (a.centred) sum += gradient(p);
         products += gradient(p) * normalised(a, i, p);
     });
     set.each([&](const auto& p) {

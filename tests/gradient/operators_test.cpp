@@ -193,6 +193,10 @@ const Case kCases[] = {
      "graph @g(%x: f64[2,3,2,4]{0,2,3,1}) { %y, %mean, %dev = layer_norm(%x) {affine=false, "
      "statistics=true} }",
      {0}},
+    {"layer_norm",
+     "graph @g(%x: f64[2,3,5], @g: f64[5]) { %y, %m, %d = layer_norm(%x, @g) {uncentred=true, "
+     "statistics=true} }",
+     {0, 1}},
     {"group_norm",
      "graph @g(%x: f64[2,6,3,2]{0,2,3,1}, @g: f64[6], @b: f64[6]) { %y, %mean, %dev = "
      "group_norm(%x, @g, @b) {groups=3, statistics=true} }",
@@ -299,6 +303,27 @@ const Case kCases[] = {
      "graph @g(%a: f64[2,3,4,5]{0,2,3,1}, %b: f64[2,1,4,5]{0,2,3,1}, %c: f64[2,4,4,5]{0,2,3,1}) { "
      "%y = concat(%a, %b, %c) }",
      {0, 1, 2}},
+    {"attention",
+     "graph @g(%q: f64[2,3,4], %k: f64[2,5,2], %v: f64[2,5,2]) { %y, %l = attention(%q, %k, %v) "
+     "{heads=2, key_value_heads=1, statistics=true} }",
+     {0, 1, 2}},
+    {"attention",
+     "graph @g(%x: f64[2,4,12]) { %y, %l = attention(%x) {heads=2, causal=true, scale=0.7, "
+     "statistics=true} }",
+     {0}},
+    {"position_embedding",
+     "graph @g(%x: f64[2,3,4], @w: f64[5,4]) { %y = position_embedding(%x, @w) {learned=true} }",
+     {0, 1}},
+    {"position_embedding",
+     "graph @g(%x: f64[2,3,5]) { %y = position_embedding(%x) {learned=false, base=100.0} }",
+     {0}},
+    {"rotary_embedding",
+     "graph @g(%x: f64[2,3,8]) { %y = rotary_embedding(%x) {heads=2, base=10.0} }",
+     {0}},
+    {"rotary_embedding",
+     "graph @g(%x: f64[2,3,8]) { %y = rotary_embedding(%x) {heads=2, neighbours=true} }",
+     {0}},
+    {"embedding", "graph @g(%i: i32[4,3], @w: f64[5,2]) { %y = embedding(%i, @w) }", {1}},
     {"concat",
      "graph @g(%a: f64[3,2], %b: f64[3,5]) { %y = concat(%a, %b) {axis=channels} }",
      {0, 1}},

@@ -21,7 +21,7 @@ std::vector<Dims> norm_shapes() {
 }
 
 struct NormVariant {
-    bool affine, statistics;
+    bool affine, statistics, uncentred = false;
 };
 constexpr NormVariant kNormVariants[] = {
     {true, true}, {true, false}, {false, true}, {false, false}};
@@ -34,11 +34,13 @@ Case forward(const char* op, const TensorType& image, const TensorType& paramete
              Attributes attributes) {
     const TensorType measure = row_major(statistics);
     std::vector<TensorType> sources{image}, results{image};
-    if (variant.affine) sources.insert(sources.end(), {parameter, parameter});
+    if (variant.affine) sources.push_back(parameter);
+    if (variant.affine && !variant.uncentred) sources.push_back(parameter);
     if (variant.statistics) results.insert(results.end(), {measure, measure});
     attributes["epsilon"] = 1e-5;
     attributes["affine"] = variant.affine;
     attributes["statistics"] = variant.statistics;
+    if (variant.uncentred) attributes["uncentred"] = true;
     Case item;
     item.problem = problem(op, sources, results, attributes);
     item.f32_tolerance = 1e-5;
@@ -49,14 +51,16 @@ Case forward(const char* op, const TensorType& image, const TensorType& paramete
 }
 
 Case backward(const char* op, const TensorType& image, const TensorType& parameter,
-              const Dims& statistics, bool affine, Attributes attributes) {
+              const Dims& statistics, bool affine, Attributes attributes, bool uncentred = false) {
     const TensorType measure = row_major(statistics);
     std::vector<TensorType> sources{image, image, measure, measure}, results{image};
     if (affine) {
         sources.push_back(parameter);
-        results.insert(results.end(), {parameter, parameter});
+        results.push_back(parameter);
+        if (!uncentred) results.push_back(parameter);
     }
     attributes["affine"] = affine;
+    if (uncentred) attributes["uncentred"] = true;
     Case item;
     item.problem = problem(op, sources, results, attributes);
     item.f32_tolerance = 4e-6;
@@ -174,9 +178,12 @@ std::vector<Case> local_response(const char* op, std::size_t sources, double f32
 }  // namespace
 
 GRID(layer_norm) {
+    std::vector<NormVariant> variants(std::begin(kNormVariants), std::end(kNormVariants));
+    variants.push_back({true, true, true});
+    variants.push_back({false, false, true});
     std::vector<Case> cases;
     for (const LayerNorm& norm : layer_norms()) {
-        for (const NormVariant& variant : kNormVariants) {
+        for (const NormVariant& variant : variants) {
             cases.push_back(forward("layer_norm", norm.image, norm.parameter, norm.statistics,
                                     variant, norm.together, norm.axes));
         }
@@ -188,8 +195,9 @@ GRID(layer_norm_backward) {
     std::vector<Case> cases;
     for (const LayerNorm& norm : layer_norms()) {
         for (const bool affine : {true, false}) {
-            cases.push_back(backward("layer_norm_backward", norm.image, norm.parameter,
-                                     norm.statistics, affine, norm.axes));
+            for (const bool uncentred : {false, true})
+                cases.push_back(backward("layer_norm_backward", norm.image, norm.parameter,
+                                         norm.statistics, affine, norm.axes, uncentred));
         }
     }
     return cases;

@@ -150,14 +150,15 @@ void check_label_places(const FieldValues& fields, const DatasetSpec& spec,
                         Diagnostics& diagnostics) {
     const std::string word = fields.text("labels");
     const bool image = plan::has_image(spec.dataset);
-    const bool places = spec.dataset.input().axes.size() > 1;
+    const Axes& axes = spec.dataset.input().axes;
+    const bool places = axes.size() > (feature_axis(axes) < 0 ? 0 : 1);
     if (word.empty() || (places && image == fields.says("labels", plan::LabelPlace::pixel))) return;
     Refusal{fields, spec, diagnostics}(
         Code::conflicting_fields, "labels",
         fmt::format("`labels: {0}` of dataset gives every {0} a class, and samples {1}", word,
                     image ? "are images" : fmt::format("have no {}s", word)),
         image ? "`labels: pixel` is for images"
-              : "`labels: step` is for samples of the axes [step, feature]");
+              : "`labels: step` is for samples of the axes [step, feature], or [step] of integers");
 }
 
 void check_pixel_labels(const FieldValues& fields, const DatasetSpec& spec,

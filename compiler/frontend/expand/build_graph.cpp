@@ -85,7 +85,7 @@ class GraphBuilder {
         Node node;
         node.op = spec.type;
         node.attributes = spec.fields;
-        if (def.takes_integers)
+        if (def.takes_integers())
             node.attributes["dtype"] = std::string(plan::name_of(job_.training.dtype));
         node.layer = layer;
         node.place = spec.span.place;
@@ -104,7 +104,7 @@ class GraphBuilder {
                 std::optional<Parameter> parameter = parameter_of(rule, spec, input);
                 if (!parameter) continue;
                 parameter->layer = layer;
-                types.push_back(rule.type(input, spec.fields));
+                types.push_back(rule.type(input, spec.fields, job_.training.dtype));
                 parameters.push_back(std::move(*parameter));
             }
         }
@@ -208,7 +208,7 @@ class GraphBuilder {
         const plan::Dataset& dataset = job_.dataset.dataset;
         const std::int64_t numbers = element_count(dataset.input().dims);
         const Dims& wanted = dataset.input().dims;
-        if (gives(type, wanted) || dims == Dims{dims[0], numbers}) return;
+        if (gives(type, wanted, dataset.input().axes) || dims == Dims{dims[0], numbers}) return;
         Diagnostic& error = diagnostics_.error(
             Code::classes_mismatch, last.span,
             fmt::format("the model gives {}, but with `target: input` of the dataset `{}` it must "
@@ -226,9 +226,8 @@ class GraphBuilder {
                                wanted[0], wanted[1], wanted[2], wanted[0]);
     }
 
-    /// Whether a batch of the type has samples like those that the network reads, of these extents.
-    bool gives(const Type& type, const Dims& sample) const {
-        const Axes& axes = job_.dataset.dataset.input().axes;
+    /// Whether a batch of the type has samples of these axes.
+    static bool gives(const Type& type, const Dims& sample, const Axes& axes) {
         return std::equal(type.dims.begin() + 1, type.dims.end(), sample.begin(), sample.end()) &&
                std::equal(type.axes.begin() + 1, type.axes.end(), axes.begin(), axes.end());
     }
@@ -238,8 +237,14 @@ class GraphBuilder {
     void check_places(const LayerSpec& last, std::int64_t classes, const Type& type) {
         const plan::Dataset& dataset = job_.dataset.dataset;
         Dims wanted = dataset.input().dims;
-        wanted[std::size_t(feature_axis(dataset.input().axes))] = classes;
-        if (gives(type, wanted)) return;
+        Axes axes = dataset.input().axes;
+        if (const int features = feature_axis(axes); features >= 0) {
+            wanted[std::size_t(features)] = classes;
+        } else {
+            wanted.push_back(classes);
+            axes.push_back(AxisKind::feature);
+        }
+        if (gives(type, wanted, axes)) return;
         const bool image = plan::has_image(dataset);
         Diagnostic& error = diagnostics_.error(
             Code::classes_mismatch, last.span,
@@ -247,7 +252,7 @@ class GraphBuilder {
                         "each of {} {}, which takes {}",
                         sample_text(type), dataset.name, classes,
                         fmt::join(dataset.target().dims, "x"), image ? "pixels" : "steps",
-                        sample_text(wanted, dataset.input().axes)));
+                        sample_text(wanted, axes)));
         const auto declared = job_.dataset.spans.find("labels");
         error.notes.push_back(
             {declared == job_.dataset.spans.end() ? job_.dataset.span : declared->second,

@@ -48,7 +48,28 @@ void refuse_integers(const ModelSpec& model, int source, const LayerSpec& layer,
         fmt::format("{} takes real numbers, and the input{} is of integers", layer.type,
                     input.name.empty() ? std::string() : fmt::format(" `{}`", input.name)));
     error.notes.push_back({input.span, "the input is here"});
-    error.help = fmt::format("`one_hot: {{classes: {}}}` makes numbers of them", input.values);
+    error.help =
+        fmt::format("`one_hot: {{classes: {}}}` makes numbers of them, `embedding` rows of a table",
+                    input.values);
+}
+
+/// The layer knows fewer values than the integers may have.
+bool refuse_values(const ModelSpec& model, int source, const LayerSpec& layer, const OpDef& op,
+                   Diagnostics& diagnostics) {
+    const InputSpec& input = model.input_of(source);
+    const auto known = layer.fields.find(op.integers_of);
+    if (known == layer.fields.end() || std::get<std::int64_t>(known->second) >= input.values)
+        return false;
+    const auto field = layer.spans.find(op.integers_of);
+    Diagnostic& error = diagnostics.error(
+        Code::shape_error, field == layer.spans.end() ? layer.span : field->second,
+        fmt::format("{} knows the integers 0 to {}, and those of the input{} are 0 to {}",
+                    layer.type, std::get<std::int64_t>(known->second) - 1,
+                    input.name.empty() ? std::string() : fmt::format(" `{}`", input.name),
+                    input.values - 1));
+    error.notes.push_back({input.span, "the input is here"});
+    error.help = fmt::format("write `{}: {}`", op.integers_of, input.values);
+    return true;
 }
 
 }  // namespace
@@ -77,8 +98,9 @@ void infer_shape(const ModelSpec& model, const OpDef& op, LayerSpec& layer,
         const SampleShape sample = shape_of(model, source);
         if (sample.axes.empty()) return;
         const bool integers = source < 0 && model.input_of(source).integers();
-        if (integers && !op.takes_integers)
+        if (integers && !op.takes_integers())
             return refuse_integers(model, source, layer, diagnostics);
+        if (integers && refuse_values(model, source, layer, op, diagnostics)) return;
         types.push_back(type_of_batch(1, integers ? DType::i32 : DType::f32, sample));
     }
     if (types.empty()) return;
@@ -86,7 +108,7 @@ void infer_shape(const ModelSpec& model, const OpDef& op, LayerSpec& layer,
     for (const std::vector<ParameterRule>* rules :
          {&op.parameters, &std::as_const(layer).parameters}) {
         for (const ParameterRule& rule : *rules) {
-            Type type = rule.type(input, layer.fields);
+            Type type = rule.type(input, layer.fields, DType::f32);
             if (!type.dims.empty()) types.push_back(std::move(type));
         }
     }

@@ -151,7 +151,8 @@ void add_word(Json& definitions, const LayerWord& word) {
 }
 
 // add, concat, ...: the branches may stand alone, as a list.
-Json joining_schema(const OpDef& op, const LayerRules& rules) {
+Json joining_schema(const OpDef& op, const std::vector<std::string>& required,
+                    const LayerRules& rules) {
     const auto least = std::size_t(std::max(op.min_inputs, 1));
     const Json branches = {{"type", "array"},
                            {"items", list_of_layers(rules)},
@@ -166,6 +167,11 @@ Json joining_schema(const OpDef& op, const LayerRules& rules) {
                            {{"required", Json::array({"branches"})}}};
     else
         fields["type"] = Json::array({"object", "null"});
+    if (rules.all_required && !required.empty()) {
+        fields["type"] = "object";
+        fields["required"] = required;
+        return {{"allOf", {fields}}, {"description", op.doc}};
+    }
     return {{"anyOf", {branches, fields}}, {"description", op.doc}};
 }
 
@@ -197,7 +203,7 @@ void add_entry(Json& definitions, const LayerRules& rules) {
     for (const LayerWord& word : layer_words()) {
         const bool whole = rules.all_required && !word.required.empty();
         uses[word.name] = word.joining
-                              ? joining_schema(*word.joining, rules)
+                              ? joining_schema(*word.joining, word.required, rules)
                               : reference_to((whole ? "whole_layer_" : "layer_") + word.name);
         const bool alone = !whole && (!word.joining || word.joining->min_inputs <= 1);
         (alone ? plain : keywords).push_back(word.name);

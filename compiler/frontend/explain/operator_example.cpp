@@ -11,13 +11,13 @@ namespace {
 
 /// The example works along the steps of a sequence.
 bool works_along_steps(const OpDef& op) {
-    return op.example.find("steps") != std::string::npos;
+    return op.of_sequences || op.example.find("steps") != std::string::npos;
 }
 
 /// The layers before the example's, which it reads.
 std::vector<std::string> layers_before(const OpDef& op) {
     const std::string convolution = "- conv2d: {filters: 32, kernel: 3, padding: same}";
-    if (op.takes_integers || works_along_steps(op)) return {};
+    if (op.takes_integers() || works_along_steps(op)) return {};
     std::vector<std::string> layers = {convolution};
     // Examples of what joins layers name two of them.
     if (op.example.find("conv2d_2") != std::string::npos) layers.push_back(convolution);
@@ -30,7 +30,7 @@ std::vector<std::string> layers_before(const OpDef& op) {
 std::string example_model(const OpDef& op) {
     std::string text =
         fmt::format("kind: model\nname: {}_example\n{}\nlayers:\n", op.name,
-                    op.takes_integers ? "inputs: {word: {shape: [2], dtype: i32, values: 1000}}"
+                    op.takes_integers() ? "inputs: {word: {shape: [2], dtype: i32, values: 1000}}"
                     : works_along_steps(op) ? "input: {shape: [16, 32]}"
                                             : "input: {shape: [3, 28, 28]}");
     for (const std::string& layer : layers_before(op))

@@ -43,8 +43,8 @@ void fit_dataset(JobSpec& job, SourceNode& tree, bool model_sound) {
         plan::label_places(given, cells);
         const std::int64_t features = element_count(given.dims) / element_count(cells.dims);
         const bool rows = last.axes == Axes{AxisKind::feature};
-        const bool labelled =
-            given.axes == read.axes && cells.dims == places.dims && element_count(places.dims) > 1;
+        const bool labelled = cells.axes == places.axes && cells.dims == places.dims &&
+                              element_count(places.dims) > 1;
         if ((rows || labelled) && features >= 2) classes = features;
         if (labelled && features >= 2)
             set("labels", make_scalar(input.is_image() ? "pixel" : "step"));

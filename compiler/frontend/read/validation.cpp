@@ -172,9 +172,11 @@ Axes read_axes(const FieldValues& fields, const Dims& shape, Diagnostics& diagno
                                   count_text(std::int64_t(shape.size()), "extent")),
                       "there is a kind for each extent; the batch is not counted");
     const auto count = [&](AxisKind kind) { return std::count(axes.begin(), axes.end(), kind); };
-    if (count(AxisKind::channel) + count(AxisKind::feature) != 1)
+    // Integers may be the features themselves.
+    const std::int64_t features = count(AxisKind::channel) + count(AxisKind::feature);
+    if (features != 1 && !(features == 0 && fields.text("dtype") == "i32"))
         return refuse("`axes` of input must have one axis of kind channel or feature",
-                      "such as [step, feature]");
+                      "such as [step, feature]; of integers there may be none, as in [step]");
     // Channels that are last anyway are features.
     if (axes.back() == AxisKind::channel) axes.back() = AxisKind::feature;
     return axes;
@@ -189,7 +191,8 @@ void check_values(const FieldValues& fields, const InputSpec& input, Diagnostics
                 Code::wrong_type, input.span,
                 fmt::format("`shape` of input has {} extents; an input of integers has one",
                             input.shape.size()),
-                "such as `{shape: [16], dtype: i32, values: 1000}`, 16 integers a sample");
+                "such as `{shape: [16], axes: [step], dtype: i32, values: 1000}`, 16 integers a "
+                "sample");
         return;
     }
     diagnostics.error(

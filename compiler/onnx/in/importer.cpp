@@ -371,7 +371,7 @@ int Importer::add_layer(const NodeProto& node, const std::string& type, Attribut
     for (const ParameterRule& rule : def.parameters) {
         const auto given = parameters.find(rule.role);
         if (given == parameters.end()) continue;
-        const Type wanted = rule.type(types[0], attributes);
+        const Type wanted = rule.type(types[0], attributes, types[0].dtype);
         const Dims dims = rule.dims(types[0], attributes);
         if (element_count(dims) != given->second.elements() || !given->second.real)
             throw Refused(fmt::format("its {} have the shape [{}], and [{}] is meant", rule.role,

@@ -97,7 +97,7 @@ void read_gemm(const NodeReader& node) {
 void read_mat_mul(const NodeReader& node) {
     if (!node.input(1).is_constant())
         throw Refused("it multiplies two values that the network works out, as attention does",
-                      "attention is not there; products with weights are");
+                      "attention is not read yet; products with weights are");
     dense(node, node.viewed(), node.weights(2), std::nullopt);
 }
 

@@ -60,6 +60,31 @@ void write_layer_norm(NodeWriter& out) {
     out.done(transposed(out, result, inverse_of(order)));
 }
 
+/// Of products and a mean: ONNX has it from operator set 23 on alone.
+void write_rms_norm(NodeWriter& out) {
+    const Type& type = out.type();
+    const Dims over = layer_norm_parameter_dims(type, out.attributes());
+    const std::size_t rank = type.dims.size();
+    std::vector<std::int64_t> order(rank), axes;
+    for (std::size_t i = 0; i < rank; ++i)
+        order[i] = std::int64_t(i);
+    if (over.size() == 1) order = axis_last(rank, std::size_t(feature_axis(type.axes)));
+    for (std::size_t i = 0; i < over.size(); ++i)
+        axes.push_back(std::int64_t(rank - over.size() + i));
+    const std::string x = transposed(out, out.input(), order);
+    const std::string squares = out.add("Mul", {x, x});
+    const AttributeProto stays = attribute("keepdims", std::int64_t{1});
+    const std::string mean =
+        out.model().opset() < 18
+            ? out.add("ReduceMean", {squares}, {attribute("axes", axes), stays})
+            : out.add("ReduceMean", {squares, out.model().integers(axes)}, {stays});
+    const std::string variance =
+        out.add("Add", {mean, out.model().number(out.dtype(), out.real("epsilon"))});
+    std::string result = out.add("Div", {x, out.add("Sqrt", {variance})});
+    if (out.has(1)) result = out.add("Mul", {result, out.parameter(1, over)});
+    out.done(transposed(out, result, inverse_of(order)));
+}
+
 /// A group is an instance of one channel; gamma and beta come behind it. (GroupNormalization scaled
 /// groups, not channels, before operator set 21.)
 void write_group_norm(NodeWriter& out) {

@@ -41,7 +41,8 @@ class PlanGraph {
         Node node;
         node.op = layer.type;
         node.attributes = layer.attributes;
-        if (def.takes_integers) node.attributes["dtype"] = std::string(name_of(plan_.target.dtype));
+        if (def.takes_integers())
+            node.attributes["dtype"] = std::string(name_of(plan_.target.dtype));
         std::vector<Type> types;
         for (const std::string& from : layer.from) {
             node.inputs.push_back(values_.at(from));
@@ -59,7 +60,7 @@ class PlanGraph {
         for (const ParameterRule& rule : def.parameters)
             for (const plan::Parameter*& parameter : own)
                 if (parameter && parameter->role == rule.role) {
-                    take(*parameter, rule.type(input, layer.attributes));
+                    take(*parameter, rule.type(input, layer.attributes, plan_.target.dtype));
                     parameter = nullptr;
                 }
         // Those of formulas, in the order of the formula.

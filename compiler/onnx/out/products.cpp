@@ -41,6 +41,14 @@ void write_dense(NodeWriter& out) {
     out.done(out.has(2) ? out.add("Add", {product, out.input(2)}) : product);
 }
 
+void write_embedding(NodeWriter& out) {
+    const std::string rows =
+        out.add("Gather", {out.input(1), out.input()}, {attribute("axis", std::int64_t{0})});
+    out.done(out.type().dims.size() < out.result().dims.size()
+                 ? rows
+                 : out.reshape(rows, out.result().dims));
+}
+
 void write_max_pool2d(NodeWriter& out) {
     const Window w = window_of(out.attributes(), pair_of(out.attributes(), "kernel"));
     out.done("MaxPool", {out.input()},

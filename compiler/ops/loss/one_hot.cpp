@@ -13,7 +13,7 @@ OpDef define_one_hot() {
             "A row with a single 1 for each integer, one behind the other: rows of a table, by a "
             "dense layer behind it.")
         .layer("- one_hot: {classes: 1000}")
-        .takes_integers()
+        .takes_integers("classes")
         .field({.name = "classes",
                 .type = FieldType::integer,
                 .doc = "how many values an integer may have, from 0",

@@ -42,6 +42,17 @@ std::vector<std::int64_t> layer_norm_axes(const Type& input, const Attributes& a
     return together;
 }
 
+/// Kernels walk along what is normalised together as along one axis.
+bool expect_neighbours(ShapeContext& c) {
+    if (!c.has("axes")) return true;
+    const std::vector<std::int64_t> axes = c.integers("axes");
+    if (axes.empty() || axes.back() - axes.front() + 1 == std::int64_t(axes.size())) return true;
+    c.fail(fmt::format("{} takes all but steps together, and these are no neighbours in {}",
+                       c.op().name, sample_text(c.input(0))),
+           "`axis: channels` normalises the features of every place", "axis");
+    return false;
+}
+
 }  // namespace
 
 Field epsilon_field() {
@@ -89,7 +100,7 @@ void normalisation_results(ShapeContext& c, const Dims& statistics) {
 void normalisation_backward_results(ShapeContext& c) {
     result_like(c);
     if (!c.flag("affine")) return;
-    for (int i = 0; i < 2; ++i)
+    for (int i = 0; i < (c.flag(kUncentred) ? 1 : 2); ++i)
         result_like(c, 4);
 }
 
@@ -113,6 +124,22 @@ void settle_layer_norm_axes(ShapeContext& c) {
     if (is_image(c.input(0)) || is_rows(c.input(0))) return;
     c.attributes()[kAxes] = layer_norm_axes(c.input(0), c.attributes());
     c.attributes().erase(kAxis);
+}
+
+void settle_layer_norm(ShapeContext& c) {
+    const char* const op = c.op().name.c_str();
+    if (!expect_normalisation(c, op)) return;
+    settle_layer_norm_axes(c);
+    if (!expect_neighbours(c)) return;
+    for (std::size_t i = 1; i < c.inputs().size(); ++i)
+        if (!expect_layer_norm_parameter(c, op, i)) return;
+}
+
+Field layer_norm_axis_field() {
+    return choice_field("axis", "features", {"features", "channels"},
+                        "what is normalised together: all numbers of a sample, or of each step "
+                        "of a sequence (features), or the channels of each pixel (channels, as "
+                        "in ConvNeXt)");
 }
 
 Dims layer_norm_parameter_dims(const Type& input, const Attributes& attributes) {

@@ -34,6 +34,12 @@ void emit_normalisation_backward(GradientContext& g, const char* backward,
 /// Sets `axis` when it is absent and, for values that are neither images nor rows, replaces it by
 /// `axes`: the numbers of the logical axes over which layer_norm normalises together.
 void settle_layer_norm_axes(ShapeContext& c);
+/// The attribute of layer_norm whose mean is 0 and which has no beta: rms_norm.
+inline constexpr const char* kUncentred = "uncentred";
+/// Both of them, and checks what they read.
+void settle_layer_norm(ShapeContext& c);
+/// Their field `axis`.
+Field layer_norm_axis_field();
 /// layer_norm's parameters: a number for each place along the axes that are normalised together.
 Dims layer_norm_parameter_dims(const Type& input, const Attributes& attributes);
 /// Where these are several axes, the parameter has those of the input, with one place along the

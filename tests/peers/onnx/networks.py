@@ -155,6 +155,30 @@ def several(rng, name):
                        "  word: {shape: [2], dtype: i32, values: 9}", lines)
 
 
+def tokens(rng, name):
+    """Integers through embeddings and attention."""
+    heads = rng.choice([1, 2, 4])
+    shared = rng.choice([h for h in (1, 2, 4) if heads % h == 0])
+    place = rng.choice(["position_embedding: {positions: 12}", "position_embedding: {form: sinusoidal}", "rms_norm", "layer_norm"])
+    causal = rng.choice(["true", "false"])
+    lines = ["embedding: {entries: 20, units: 16}", place]
+    if rng.random() < 0.5:
+        width = 16 // heads
+        lines += [f"dense: {{units: {width * (heads + 2 * shared)}}}",
+                  f"attention: {{heads: {heads}, key_value_heads: {shared}, causal: {causal}}}"]
+    else:
+        pairs = rng.choice(["halves", "neighbours"])
+        lines += ["identity: {name: x}", f"dense: {{name: k, from: x, units: {16 // heads * shared}}}",
+                  f"rotary_embedding: {{name: turned, heads: {shared}, pairs: {pairs}}}",
+                  f"dense: {{name: v, from: x, units: {16 // heads * shared}}}",
+                  f"rotary_embedding: {{name: q, from: x, heads: {heads}, pairs: {pairs}}}",
+                  f"attention: {{from: [q, turned, v], heads: {heads}, key_value_heads: {shared}, causal: {causal}, scale: 0.7}}"]
+    lines += ["identity: {name: y}", "dense: {name: gate, units: 9}", "dense: {name: up, from: y, units: 9}",
+              "swiglu: {from: [gate, up]}", rng.choice(["first_step", "last_step", "mean: {axis: steps}"]), "dense: {units: 4}",
+              "softmax"]
+    return model(name, "inputs:\n  words: {shape: [8], axes: [step], dtype: i32, values: 20}", lines)
+
+
 def model(name, inputs, lines):
     formulas = "".join(f"  {key}: {{{text}}}\n" for key, text in FORMULAS.items()
                        if any(key == line.split(":")[0] for line in lines))
@@ -171,4 +195,6 @@ def random_network(number):
         return sequence(rng, name)
     if kind < 0.22:
         return several(rng, name)
+    if kind < 0.32:
+        return tokens(rng, name)
     return Images(rng).spec(name)

@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
-"""Writes sequence_values.json: what PyTorch makes of a network over sequences, [16 steps, 32 features], in double.
+"""Writes sequence_values.json: what PyTorch makes of two networks over sequences, in double, trained by plain SGD on the batches
+that are listed, under the mean cross-entropy. Their specs stand in sequences_test.cpp, where dropout of rate 0 changes nothing.
 
-    a = dense(x)                     over the features of every step
-    b = relu(layer_norm(a))          over the features
-    c = softmax(a, over the steps)
-    d = concat(b + a, c, over the steps)
-    logits = dense(mean of d over the steps)
+    features    [16 steps, 32 features], a class for each sample: dense layers, layer_norm, softmax over the steps, concat, mean
+    tokens      [7 steps] of integers, a class for each step: embeddings, causal attention over queries, keys and values side by
+                side, and over queries that share keys and values, both turned by rotary embeddings; rms_norm, swiglu
 
-under the mean cross-entropy, trained by plain SGD on the batches that are listed. Dropout of rate 0 stands in the network that
-is compiled and changes nothing. Needs PyTorch and NumPy; the test does not.
+Needs PyTorch and NumPy; the test does not.
 """
 
 import json
@@ -18,60 +16,103 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-STEPS, FEATURES, UNITS, CLASSES = 16, 32, 8, 3
 SAMPLES, BATCH, UPDATES, RATE = 12, 4, 9, 0.5
+UNITS, CLASSES = 8, 3
+STEPS, WORDS, WIDTH, HEADS, HIDDEN = 7, 11, 12, 3, 10
 
 
 def made(shape, seed, scale=1.0):
     return (np.random.default_rng(seed).normal(size=shape) * scale).round(3)
 
 
-SOURCE = made((SAMPLES, STEPS, FEATURES), 1)
-LABELS = [int(v) for v in np.random.default_rng(2).integers(0, CLASSES, SAMPLES)]
-FIRST = {
-    "a.weights": made((FEATURES, UNITS), 3, 0.3),
-    "a.bias": made((UNITS,), 4, 0.1),
-    "norm.gamma": 1 + made((UNITS,), 5, 0.1),
-    "norm.beta": made((UNITS,), 6, 0.1),
-    "last.weights": made((UNITS, CLASSES), 7, 0.5),
-    "last.bias": made((CLASSES,), 8, 0.1),
-}
-
-
-def loss_of(weights, rows):
-    x, labels = torch.tensor(SOURCE[rows]), torch.tensor([LABELS[row] for row in rows])
-    a = x @ weights["a.weights"] + weights["a.bias"]
-    b = torch.relu(F.layer_norm(a, (UNITS,), weights["norm.gamma"], weights["norm.beta"], 1e-5))
+def features_logits(w, x):
+    a = x @ w["a.weights"] + w["a.bias"]
+    b = torch.relu(F.layer_norm(a, (UNITS,), w["norm.gamma"], w["norm.beta"], 1e-5))
     c = torch.softmax(a, dim=1)
     d = torch.cat([b + a, c], dim=1)
-    logits = d.mean(dim=1) @ weights["last.weights"] + weights["last.bias"]
-    return F.cross_entropy(logits, labels)
+    return d.mean(dim=1) @ w["last.weights"] + w["last.bias"]
 
 
-def main():
-    weights = {name: torch.tensor(value, requires_grad=True) for name, value in FIRST.items()}
+def by_head(x, heads):
+    """[N, T, heads * width] as [N, heads, T, width]."""
+    return x.reshape(x.shape[0], x.shape[1], heads, -1).transpose(1, 2)
+
+
+def joined(x):
+    return x.transpose(1, 2).reshape(x.shape[0], x.shape[2], -1)
+
+
+def turned(x, base=10000.0):
+    """Llama's rotary embedding of [N, heads, T, width]."""
+    width = x.shape[-1]
+    speeds = base ** (-2.0 * torch.arange(width // 2, dtype=x.dtype) / width)
+    angles = torch.outer(torch.arange(x.shape[2], dtype=x.dtype), speeds).repeat(1, 2)
+    other = torch.cat([-x[..., width // 2:], x[..., :width // 2]], dim=-1)
+    return x * angles.cos() + other * angles.sin()
+
+
+def tokens_logits(w, x):
+    def dense(name, y):
+        return y @ w[name + ".weights"] + w[name + ".bias"]
+
+    x = F.embedding(x, w["words.weights"]) + w["places.weights"][:STEPS]
+    y = F.layer_norm(x, (WIDTH,), w["n1.gamma"], w["n1.beta"], 1e-5)
+    q, k, v = (by_head(part, HEADS) for part in dense("qkv", y).chunk(3, dim=-1))
+    x = x + dense("out1", joined(F.scaled_dot_product_attention(q, k, v, is_causal=True)))
+    y = F.rms_norm(x, (WIDTH,), w["n2.gamma"], 1e-5)
+    q, k, v = by_head(dense("q", y), HEADS), by_head(dense("k", y), 1), by_head(dense("v", y), 1)
+    mixed = F.scaled_dot_product_attention(turned(q), turned(k), v, is_causal=True, enable_gqa=True)
+    x = x + dense("out2", joined(mixed))
+    x = x + dense("down", F.silu(dense("gate", x)) * dense("up", x))
+    return dense("last", F.layer_norm(x, (WIDTH,), w["n3.gamma"], w["n3.beta"], 1e-5))
+
+
+def first_of_tokens():
+    shapes = {"words.weights": (WORDS, WIDTH), "places.weights": (STEPS + 2, WIDTH), "n1.gamma": (WIDTH,), "n1.beta": (WIDTH,),
+              "n2.gamma": (WIDTH,), "n3.gamma": (WIDTH,), "n3.beta": (WIDTH,)}
+    for name, inputs, units in (("qkv", WIDTH, 3 * WIDTH), ("out1", WIDTH, WIDTH), ("q", WIDTH, WIDTH), ("k", WIDTH, WIDTH // HEADS),
+                                ("v", WIDTH, WIDTH // HEADS), ("out2", WIDTH, WIDTH), ("gate", WIDTH, HIDDEN),
+                                ("up", WIDTH, HIDDEN), ("down", HIDDEN, WIDTH), ("last", WIDTH, WORDS)):
+        shapes[name + ".weights"], shapes[name + ".bias"] = (inputs, units), (units,)
+    return {name: made(shape, 20 + i, 0.3) + (1 if name.endswith("gamma") else 0)
+            for i, (name, shape) in enumerate(shapes.items())}
+
+
+def trained(source, labels, first, logits):
+    weights = {name: torch.tensor(value, requires_grad=True) for name, value in first.items()}
     optimizer = torch.optim.SGD(weights.values(), lr=RATE)
-    losses, batches = [], []
+    losses = []
     for update in range(UPDATES):
-        first = BATCH * update % SAMPLES
-        rows = list(range(first, first + BATCH))
+        begin = BATCH * update % SAMPLES
+        rows = slice(begin, begin + BATCH)
         optimizer.zero_grad()
-        loss = loss_of(weights, rows)
+        given = logits(weights, torch.tensor(source[rows]))
+        loss = F.cross_entropy(given.flatten(0, -2), torch.tensor(labels[rows]).flatten())
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
-        batches.append(rows)
-    values = {
-        "source": SOURCE.ravel().tolist(),
-        "labels": LABELS,
+    return {
+        "source": source.ravel().tolist(),
+        "labels": labels.ravel().tolist(),
         "rate": RATE,
-        "first": {name: value.ravel().tolist() for name, value in FIRST.items()},
-        "batches": batches,
+        "first": {name: value.ravel().tolist() for name, value in first.items()},
         "losses": losses,
         "weights": {name: value.detach().numpy().ravel().tolist() for name, value in weights.items()},
     }
+
+
+def main():
+    features = trained(
+        made((SAMPLES, 16, 32), 1), np.random.default_rng(2).integers(0, CLASSES, SAMPLES),
+        {"a.weights": made((32, UNITS), 3, 0.3), "a.bias": made((UNITS,), 4, 0.1), "norm.gamma": 1 + made((UNITS,), 5, 0.1),
+         "norm.beta": made((UNITS,), 6, 0.1), "last.weights": made((UNITS, CLASSES), 7, 0.5),
+         "last.bias": made((CLASSES,), 8, 0.1)},
+        features_logits)
+    draw = np.random.default_rng(9)
+    tokens = trained(draw.integers(0, WORDS, (SAMPLES, STEPS)), draw.integers(0, WORDS, (SAMPLES, STEPS)), first_of_tokens(),
+                     tokens_logits)
     path = pathlib.Path(__file__).with_name("sequence_values.json")
-    path.write_text(json.dumps(values, separators=(",", ":")) + "\n")
+    path.write_text(json.dumps({"features": features, "tokens": tokens}, separators=(",", ":")) + "\n")
 
 
 if __name__ == "__main__":

@@ -88,8 +88,9 @@ TEST_CASE("layers come back as they went out, or term by term") {
             others += " " + std::string(op->name);
     }
     CHECK(others ==
-          " adaptive_avg_pool2d adaptive_max_pool2d hard_sigmoid log_sigmoid identity gelu"
-          " elementwise dropout spatial_dropout2d one_hot");
+          " attention position_embedding rotary_embedding embedding"
+          " adaptive_avg_pool2d adaptive_max_pool2d rms_norm hard_sigmoid log_sigmoid identity gelu"
+          " swiglu elementwise dropout spatial_dropout2d first_step last_step one_hot");
 }
 
 TEST_CASE("every term of expressions has a way into ONNX") {

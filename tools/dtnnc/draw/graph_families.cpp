@@ -9,9 +9,9 @@ namespace dtnn::tools {
 namespace {
 
 /// In the order of compiler::Family.
-constexpr const char* kNames[] = {"convolution",      "dense",  "normalisation", "activation",
-                                  "pooling",          "join",   "shape",         "dropout",
-                                  "loss and metrics", "update", "other"};
+constexpr const char* kNames[] = {
+    "convolution", "dense",   "normalisation", "activation",       "pooling", "join",
+    "shape",       "dropout", "sequence",      "loss and metrics", "update",  "other"};
 
 }  // namespace
 
@@ -20,12 +20,19 @@ const std::vector<FamilyStyle>& families() {
     // all of them, and neighbours in usual networks (convolution, normalisation, activation) differ
     // in hue for colour-blind eyes as well.
     static const std::vector<FamilyStyle> list = {
-        {"input", "#eeeeee", "#666666"},      {"convolution", "#cfe2ff", "#2f6fd0"},
-        {"dense", "#d8d4fb", "#6a55c9"},      {"normalisation", "#fff0c2", "#b98a00"},
-        {"activation", "#ffd9c7", "#d0602c"}, {"pooling", "#cdeede", "#2a8f62"},
-        {"join", "#f9d0e4", "#b93d7f"},       {"shape", "#dfe5ea", "#64788a"},
-        {"dropout", "#e9e2d6", "#8d7650"},    {"loss and metrics", "#f8caca", "#b83434"},
-        {"update", "#d5f0f2", "#2b8a92"},     {"block", "#f4f6fb", "#44516b"},
+        {"input", "#eeeeee", "#666666"},
+        {"convolution", "#cfe2ff", "#2f6fd0"},
+        {"dense", "#d8d4fb", "#6a55c9"},
+        {"normalisation", "#fff0c2", "#b98a00"},
+        {"activation", "#ffd9c7", "#d0602c"},
+        {"pooling", "#cdeede", "#2a8f62"},
+        {"join", "#f9d0e4", "#b93d7f"},
+        {"shape", "#dfe5ea", "#64788a"},
+        {"dropout", "#e9e2d6", "#8d7650"},
+        {"sequence", "#e3f3c4", "#6b8e23"},
+        {"loss and metrics", "#f8caca", "#b83434"},
+        {"update", "#d5f0f2", "#2b8a92"},
+        {"block", "#f4f6fb", "#44516b"},
         {"other", "#ffffff", "#555555"},
     };
     return list;

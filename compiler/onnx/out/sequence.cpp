@@ -1,0 +1,79 @@
+/// What works on sequences; attention has a file of its own.
+
+#include "base/turn.hpp"
+#include "compiler/onnx/out/node_writer.hpp"
+#include "compiler/ops/define.hpp"
+
+namespace dtnn::compiler::onnx {
+namespace {
+
+std::string part(NodeWriter& out, const std::string& value, std::int64_t begin, std::int64_t end,
+                 std::int64_t axis) {
+    ModelWriter& model = out.model();
+    return out.add("Slice",
+                   {value, model.integers({begin}), model.integers({end}), model.integers({axis})});
+}
+
+}  // namespace
+
+void write_position_embedding(NodeWriter& out) {
+    const Dims& dims = out.result().dims;
+    const std::int64_t steps = dims[1], features = dims[2];
+    if (out.has(1)) {
+        const std::string rows =
+            out.type(1).dims[0] == steps ? out.input(1) : part(out, out.input(1), 0, steps, 0);
+        return out.done("Add", {out.input(), rows});
+    }
+    std::vector<double> waves;
+    for (std::int64_t t = 0; t < steps; ++t)
+        for (std::int64_t f = 0; f < features; ++f) {
+            const Turn turn = turn_of(t, f / 2, features, out.real("base"));
+            waves.push_back(f % 2 == 0 ? turn.sine : turn.cosine);
+        }
+    out.done("Add", {out.input(), out.model().numbers(out.dtype(), {steps, features}, waves)});
+}
+
+/// dst = src * cosines + (what src's pairs exchange) * sines.
+void write_rotary_embedding(NodeWriter& out) {
+    const Dims& dims = out.result().dims;
+    const std::int64_t steps = dims[1], features = dims[2];
+    const std::int64_t width = features / out.integer("heads"), half = width / 2;
+    const bool neighbours = flag(out.attributes(), "neighbours");
+    std::vector<double> sines, cosines;
+    std::vector<std::int64_t> others;
+    for (std::int64_t t = 0; t < steps; ++t) {
+        for (std::int64_t f = 0; f < features; ++f) {
+            const std::int64_t u = f % width;
+            const bool first = neighbours ? u % 2 == 0 : u < half;
+            const std::int64_t pair = neighbours ? u / 2 : u % half;
+            const Turn turn = turn_of(t, pair, width, out.real("base"));
+            sines.push_back(first ? -turn.sine : turn.sine);
+            cosines.push_back(turn.cosine);
+            const std::int64_t apart = neighbours ? 1 : half;
+            if (t == 0) others.push_back(first ? f + apart : f - apart);
+        }
+    }
+    ModelWriter& model = out.model();
+    const std::string exchanged = out.add("Gather", {out.input(), model.integers(others)},
+                                          {attribute("axis", std::int64_t{2})});
+    const auto times = [&](const std::string& value, const std::vector<double>& numbers) {
+        return out.add("Mul", {value, model.numbers(out.dtype(), {steps, features}, numbers)});
+    };
+    out.done("Add", {times(out.input(), cosines), times(exchanged, sines)});
+}
+
+void write_first_step(NodeWriter& out) {
+    out.done(out.reshape(part(out, out.input(), 0, 1, 1), out.result().dims));
+}
+
+void write_last_step(NodeWriter& out) {
+    const std::int64_t steps = out.type().dims[1];
+    out.done(out.reshape(part(out, out.input(), steps - 1, steps, 1), out.result().dims));
+}
+
+void write_swiglu(NodeWriter& out) {
+    const std::string gate = out.add("Mul", {out.input(), out.add("Sigmoid", {out.input()})});
+    out.done("Mul", {gate, out.input(1)});
+}
+
+}  // namespace dtnn::compiler::onnx

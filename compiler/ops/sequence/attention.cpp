@@ -1,0 +1,176 @@
+#include "compiler/ops/sequence/attention.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "compiler/ops/sequence/sequence.hpp"
+#include "compiler/support/check.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+constexpr std::int64_t kMostHeads = 1 << 12;
+constexpr const char *kHeads = "heads", *kKeyValueHeads = "key_value_heads", *kScale = "scale",
+                     *kJoined = "joined";
+
+bool expect_heads(ShapeContext& c) {
+    const std::int64_t heads = c.integer(kHeads), shared = c.integer(kKeyValueHeads);
+    if (heads % shared == 0) return true;
+    c.fail(fmt::format("{} heads cannot share {} heads of keys and values: {} mod {} = {}", heads,
+                       shared, heads, shared, heads % shared),
+           fmt::format("`{}` divides `{}`", kKeyValueHeads, kHeads), kKeyValueHeads);
+    return false;
+}
+
+/// The width of a head, of so many numbers of `parts` heads.
+std::optional<std::int64_t> width_of(ShapeContext& c, std::int64_t features, std::int64_t parts) {
+    if (features % parts == 0) return features / parts;
+    const bool joined = c.flag(kJoined);
+    c.fail(fmt::format("{} features are not {} heads of one width{}: {} mod {} = {}", features,
+                       parts, joined ? " (of queries, keys and values)" : "", features, parts,
+                       features % parts),
+           joined ? fmt::format("a dense layer of {} times the width of a head comes before", parts)
+                  : fmt::format("write a number of `{}` that divides {}", kHeads, features),
+           kHeads);
+    return std::nullopt;
+}
+
+bool expect_keys(ShapeContext& c, const AttentionShape& shape) {
+    const Dims &key = c.input(1).dims, &value = c.input(2).dims;
+    const std::int64_t features = shape.key_value_heads * shape.width;
+    for (const auto& [name, dims] : {std::pair("keys", &key), std::pair("values", &value)}) {
+        if (dims->back() == features && (*dims)[1] == key[1] && dims->front() == shape.batch)
+            continue;
+        c.fail(fmt::format("attention: queries of {} heads of {} numbers want {} of {} features "
+                           "and as many steps for keys as for values, and these are {}",
+                           shape.heads, shape.width, name, features,
+                           sample_text(c.input(name == std::string_view("keys") ? 1 : 2))),
+               fmt::format("give them {} features: {} heads of {} numbers", features,
+                           shape.key_value_heads, shape.width));
+        return false;
+    }
+    if (!c.flag("causal") || key[1] == shape.queries) return true;
+    c.fail(fmt::format("causal attention wants a key for each query, and there are {} keys and {} "
+                       "queries",
+                       key[1], shape.queries),
+           "leave `causal` out where one sequence attends to another", "causal");
+    return false;
+}
+
+void attention_shape(ShapeContext& c) {
+    fallback(c, "causal");
+    const auto shape = expect_attention(c);
+    if (!shape) return;
+    const Type& src = c.input(0);
+    c.result({src.dtype, shape->results(), {}, src.axes});
+    if (c.flag("statistics")) c.result({src.dtype, shape->statistics(), {}, usual_axes(0)});
+}
+
+void attention_gradient(GradientContext& g) {
+    const Node& node = g.node();
+    DTNN_CHECK(flag(node.attributes, "statistics"), "attention was not specialised");
+    const std::size_t sources = node.inputs.size();
+    ValueList inputs;
+    bool wanted = false;
+    for (std::size_t i = 0; i < sources; ++i) {
+        inputs.push_back(g.input(i));
+        wanted = wanted || g.wants(i);
+    }
+    if (!wanted) return;
+    for (const ValueId more : {g.output(0), g.diff(0), g.output(1)})
+        inputs.push_back(more);
+    const ValueList diffs = g.emit(
+        "attention_backward", std::move(inputs),
+        pick(node.attributes, {kHeads, kKeyValueHeads, kScale, "causal", kJoined}), "diff_src");
+    for (std::size_t i = 0; i < sources; ++i)
+        g.set(i, diffs[i]);
+}
+
+}  // namespace
+
+std::optional<AttentionShape> expect_attention(ShapeContext& c) {
+    const bool joined = c.flag(kJoined);
+    for (std::size_t i = 0; i < (joined ? 1 : 3); ++i)
+        if (!expect_sequence(c, i)) return std::nullopt;
+    fallback(c, kKeyValueHeads, c.integer(kHeads));
+    if (!expect_heads(c)) return std::nullopt;
+    const Dims& src = c.input(0).dims;
+    AttentionShape shape{.batch = src[0],
+                         .queries = src[1],
+                         .keys = joined ? src[1] : c.input(1).dims[1],
+                         .heads = c.integer(kHeads),
+                         .key_value_heads = c.integer(kKeyValueHeads)};
+    const auto width =
+        width_of(c, src[2], joined ? shape.heads + 2 * shape.key_value_heads : shape.heads);
+    if (!width) return std::nullopt;
+    shape.width = *width;
+    if (!joined && !expect_keys(c, shape)) return std::nullopt;
+    fallback(c, kScale, 1 / std::sqrt(double(shape.width)));
+    return shape;
+}
+
+std::int64_t attention_flops(const std::vector<Type>& inputs, const Attributes& attributes,
+                             std::int64_t products) {
+    const auto integer = [&](const char* name) {
+        return std::get<std::int64_t>(attributes.at(name));
+    };
+    const bool joined = flag(attributes, kJoined);
+    const Dims& src = inputs[0].dims;
+    const std::int64_t heads = integer(kHeads), keys = joined ? src[1] : inputs[1].dims[1];
+    const std::int64_t parts = joined ? heads + 2 * integer(kKeyValueHeads) : heads;
+    const std::int64_t numbers = saturating_product({src[0], src[1], heads, src[2] / parts});
+    // A causal query sees half of the keys, and itself.
+    const bool causal = flag(attributes, "causal");
+    return saturating_product({2 * products, numbers, causal ? (keys + 1) / 2 : keys});
+}
+
+/// Of each head dst = softmax(scale * query key^T) value: kernels/arguments/attention.hpp.
+OpDef define_attention() {
+    Field shared =
+        integer_field(kKeyValueHeads, {},
+                      "heads of keys and values, each shared by as many of the queries'; "
+                      "as many as `heads` unless said",
+                      1, kMostHeads);
+    Field scale = real_field(kScale, 0,
+                             "what scores are multiplied by; 1 over the root of a head's width "
+                             "unless said");
+    for (Field* field : {&shared, &scale}) {
+        field->fallback.reset();
+        field->optional = true;
+    }
+    scale.minimum = 0;
+    scale.exclusive_minimum = true;
+    scale.maximum = kLargestReal;
+    return OpBuilder("attention")
+        .family(Family::sequence)
+        .kernel_class(KernelClass::products)
+        .kept_for_backward("statistics")
+        .doc(
+            "Every step of a sequence gathers from all steps what suits it, head by head: the "
+            "softmax of products of queries and keys weighs the values (Vaswani and others, "
+            "2017). It reads queries, keys and values, or one layer that has them side by side.")
+        .layer("- attention: {heads: 4, key_value_heads: 2, causal: true}")
+        .of_sequences()
+        .variadic(1)
+        .settle_operands([](ShapeContext& c) {
+            const std::size_t count = c.inputs().size();
+            if (count != 1 && count != 3)
+                c.fail(
+                    fmt::format("attention reads one layer or three, and this one reads {}", count),
+                    "`from: [queries, keys, values]`, or one layer that has them side by side");
+            fallback(c, kJoined, count == 1);
+        })
+        .field(integer_field(kHeads, {}, "how many parts of the features attend by themselves", 1,
+                             kMostHeads))
+        .field(std::move(shared))
+        .field(boolean_field("causal", false, "whether a step sees itself and those before alone"))
+        .field(std::move(scale))
+        .shape(attention_shape)
+        .gradient(attention_gradient)
+        .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
+            return attention_flops(in, a, 2);
+        });
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,47 @@
+#include "compiler/ops/axis.hpp"
+#include "compiler/ops/sequence/sequence.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+/// dst = src[:, step], of a sequence that has it.
+OpBuilder one_step(const char* name, bool last) {
+    OpBuilder builder(name);
+    builder.family(Family::shape)
+        .kernel_class(KernelClass::copies)
+        .of_sequences()
+        .shape([](ShapeContext& c) {
+            if (!expect_sequence(c)) return;
+            const Type& src = c.input(0);
+            c.result({src.dtype, {src.dims[0], src.dims[2]}, {}, usual_axes(1)});
+        })
+        .general_form([last](const Graph& graph, const Node& node) {
+            const std::int64_t steps = graph.type(node.inputs[0]).dims[1];
+            const std::int64_t step = last ? steps - 1 : 0;
+            std::vector<Node> nodes = becomes(node, "slice", {{"begin", step}, {"end", step + 1}});
+            write_axis(nodes[0].attributes, 1);
+            nodes.push_back(becomes(node, "flatten", {})[0]);
+            return nodes;
+        })
+        .no_gradient("abstract: canonicalize makes it slice and flatten before differentiation")
+        .flops([](const auto&, const auto&, const Attributes&) { return std::int64_t{0}; });
+    return builder;
+}
+
+}  // namespace
+
+OpDef define_first_step() {
+    return one_step("first_step", false)
+        .doc(
+            "The features of the first step of a sequence: what a model reads that puts a token "
+            "for the whole in front.")
+        .layer("- first_step");
+}
+
+OpDef define_last_step() {
+    return one_step("last_step", true)
+        .doc("The features of the last step of a sequence, which has seen all others.")
+        .layer("- last_step");
+}
+
+}  // namespace dtnn::compiler

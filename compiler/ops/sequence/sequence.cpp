@@ -1,0 +1,30 @@
+#include "compiler/ops/sequence/sequence.hpp"
+
+#include <fmt/format.h>
+
+namespace dtnn::compiler {
+
+bool is_sequence(const Type& type) {
+    static const Axes axes = usual_axes(2);
+    return type.axes == axes;
+}
+
+bool expect_sequence(ShapeContext& c, std::size_t i) {
+    if (is_sequence(c.input(i))) return true;
+    c.fail(fmt::format("{} works on sequences, [steps, features], and its input is {}", c.op().name,
+                       sample_text(c.input(i))),
+           is_rows(c.input(i)) ? "`reshape: {shape: [steps, features]}` makes one of a row"
+                               : "`reshape: {shape: [steps, features]}` makes one of it");
+    return false;
+}
+
+Field base_field() {
+    Field field = real_field("base", 10000,
+                             "of the angles: the slowest turns once in 2 pi times as "
+                             "many steps");
+    field.minimum = 1;
+    field.maximum = kLargestReal;
+    return field;
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,16 @@
+#pragma once
+/// What operators on sequences share.
+
+#include "compiler/ops/define.hpp"
+
+namespace dtnn::compiler {
+
+/// [batch, step, feature]
+bool is_sequence(const Type& type);
+/// Fails unless operand i is one; the texts are for users.
+bool expect_sequence(ShapeContext& c, std::size_t i = 0);
+
+/// The base of the angles by which steps are told apart.
+Field base_field();
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,111 @@
+#pragma once
+/// Attention (Vaswani and others, "Attention is all you need", NeurIPS 2017). Of each sample, head
+/// h of `heads` and query t, with the keys and values of head h / (heads / key_value_heads):
+///
+///     s[j]   = scale * sum over u of query[t, u] * key[j, u]
+///     p      = softmax(s), over j <= t where it is causal
+///     dst[t] = sum over j of p[j] * value[j],   logsumexp[t] = log(sum exp(s))
+///
+/// backward, with p made of s and logsumexp again and delta[t] = sum over u of diff_dst * dst:
+///
+///     ds[t, j]      = p[t, j] * (sum over u of diff_dst[t, u] * value[j, u] - delta[t])
+///     diff_query[t] = scale * sum over j of ds[t, j] * key[j]
+///     diff_key[j]   = scale * sum over t of ds[t, j] * query[t]
+///     diff_value[j] = sum over t of p[t, j] * diff_dst[t]
+///
+/// key and value sum over the heads that share them. Operands are [N, steps, heads * width],
+/// row-major, each head's numbers side by side; `joined`: queries, keys and values lie side by side
+/// in one operand, and so do their gradients. logsumexp is [N, heads, queries], row-major.
+
+#include "kernels/arguments/arguments.hpp"
+#include "kernels/workspace/attention.hpp"
+
+namespace dtnn::kernels {
+
+/// Heads of a tensor, and of what it is the gradient: row t of sample n and head h begins at
+/// (n * steps + t) * stride + h * width.
+template <class T>
+struct Heads {
+    T* first = nullptr;
+    std::int64_t steps = 0, stride = 0, width = 0;
+
+    DTNN_DEVICE T* row(std::int64_t n, std::int64_t h, std::int64_t t) const {
+        return first + (n * steps + t) * stride + h * width;
+    }
+};
+
+struct AttentionSizes {
+    std::int64_t batch, queries, keys, heads, key_value_heads, width;
+    double scale;
+    bool causal, joined;
+
+    explicit AttentionSizes(const Problem& problem)
+        : heads(problem.integer("heads")),
+          key_value_heads(problem.integer("key_value_heads")),
+          scale(problem.real("scale")),
+          causal(problem.flag("causal")),
+          joined(problem.flag("joined")) {
+        const Dims &query = problem.sources[0].dims,
+                   &key = joined ? query : problem.sources[1].dims;
+        batch = query[0], queries = query[1], keys = key[1];
+        width = query[2] / (joined ? heads + 2 * key_value_heads : heads);
+    }
+    /// Heads that share keys and values.
+    DTNN_DEVICE std::int64_t sharing() const { return heads / key_value_heads; }
+    /// The keys that query t sees.
+    DTNN_DEVICE std::int64_t seen(std::int64_t t) const { return causal ? t + 1 : keys; }
+
+    template <class T>
+    Heads<T> queries_of(T* first) const {
+        return {first, queries, joined ? joined_stride() : heads * width, width};
+    }
+    template <class T>
+    Heads<T> keys_of(T* joined_first, T* first) const {
+        if (!joined) return {first, keys, key_value_heads * width, width};
+        return {joined_first + heads * width, keys, joined_stride(), width};
+    }
+    template <class T>
+    Heads<T> values_of(T* joined_first, T* first) const {
+        if (!joined) return {first, keys, key_value_heads * width, width};
+        return {joined_first + (heads + key_value_heads) * width, keys, joined_stride(), width};
+    }
+    template <class T>
+    Heads<T> results_of(T* first) const {
+        return {first, queries, heads * width, width};
+    }
+
+  private:
+    std::int64_t joined_stride() const { return (heads + 2 * key_value_heads) * width; }
+};
+
+template <class T>
+struct AttentionArguments : FromOperands, AttentionSizes {
+    Heads<const T> query = queries_of<const T>(o.source("src"));
+    Heads<const T> key = keys_of<const T>(o.source("src"), o.source("key"));
+    Heads<const T> value = values_of<const T>(o.source("src"), o.source("value"));
+    Heads<T> dst = results_of<T>(o.result("dst"));
+    T* logsumexp = o.result("logsumexp");  ///< null: not wanted
+    std::byte* workspace = o.scratch();
+
+    explicit AttentionArguments(const Operands& operands)
+        : FromOperands(operands), AttentionSizes(operands.problem) {}
+};
+
+template <class T>
+struct AttentionBackwardArguments : FromOperands, AttentionSizes {
+    Heads<const T> query = queries_of<const T>(o.source("src"));
+    Heads<const T> key = keys_of<const T>(o.source("src"), o.source("key"));
+    Heads<const T> value = values_of<const T>(o.source("src"), o.source("value"));
+    Heads<const T> dst = results_of<const T>(o.source("dst"));
+    Heads<const T> diff_dst = results_of<const T>(o.source("diff_dst"));
+    const T* logsumexp = o.source("logsumexp");
+    Heads<T> diff_query = queries_of<T>(o.result("diff_src"));
+    Heads<T> diff_key = keys_of<T>(o.result("diff_src"), o.result("diff_key"));
+    Heads<T> diff_value = values_of<T>(o.result("diff_src"), o.result("diff_value"));
+    std::byte* workspace = o.scratch();
+
+    explicit AttentionBackwardArguments(const Operands& operands)
+        : FromOperands(operands), AttentionSizes(operands.problem) {}
+};
+
+}  // namespace dtnn::kernels

@@ -1,0 +1,69 @@
+#pragma once
+/// What tells a network at which step it is. Operands are [N, steps, features], row-major.
+///
+/// position_embedding: dst[n, t, f] = src[n, t, f] + weights[t, f], or (Vaswani and others, 2017)
+/// without weights
+///
+///     dst[n, t, 2i]     = src[n, t, 2i]     + sin(t / base^(2i / features))
+///     dst[n, t, 2i + 1] = src[n, t, 2i + 1] + cos(t / base^(2i / features))
+///
+/// backward: diff_weights[t, f] = sum over n of diff_dst[n, t, f], zeros for later positions.
+///
+/// rotary_embedding (Su and others, "RoFormer", 2021): the numbers i and j of each of `heads` heads
+/// of `width` numbers are turned by an angle,
+///
+///     dst[i] = src[i] * cos(a) - src[j] * sin(a),   dst[j] = src[j] * cos(a) + src[i] * sin(a)
+///     a      = t * base^(-2p / width), p = 0 .. width/2 - 1
+///
+/// with i = p and j = p + width/2, or, of `neighbours`, i = 2p and j = 2p + 1. `inverse` turns
+/// back: the gradient.
+
+#include "base/turn.hpp"
+#include "kernels/arguments/arguments.hpp"
+
+namespace dtnn::kernels {
+
+template <class T>
+struct PositionEmbeddingArguments : FromOperands {
+    using FromOperands::FromOperands;
+    std::int64_t batch = o.source("src").type()->dims[0], steps = o.source("src").type()->dims[1],
+                 features = o.source("src").type()->dims[2];
+    double base = o.problem.real("base");
+    const T* src = o.source("src");
+    const T* weights = o.source("weights");  ///< null: sines and cosines
+    T* dst = o.result("dst");
+    std::byte* workspace = o.scratch();
+};
+
+template <class T>
+struct PositionEmbeddingBackwardArguments : FromOperands {
+    using FromOperands::FromOperands;
+    std::int64_t batch = o.source("diff_dst").type()->dims[0],
+                 steps = o.source("diff_dst").type()->dims[1],
+                 features = o.source("diff_dst").type()->dims[2],
+                 positions = o.result("diff_weights").type()->dims[0];
+    const T* diff_dst = o.source("diff_dst");
+    T* diff_weights = o.result("diff_weights");
+};
+
+template <class T>
+struct RotaryEmbeddingArguments : FromOperands {
+    using FromOperands::FromOperands;
+    std::int64_t batch = o.source("src").type()->dims[0], steps = o.source("src").type()->dims[1],
+                 features = o.source("src").type()->dims[2],
+                 width = features / o.problem.integer("heads");
+    double base = o.problem.real("base");
+    bool neighbours = o.problem.flag("neighbours"), inverse = o.problem.flag("inverse");
+    const T* src = o.source("src");
+    T* dst = o.result("dst");
+    std::byte* workspace = o.scratch();
+
+    DTNN_DEVICE std::int64_t first_of(std::int64_t pair) const {
+        return neighbours ? 2 * pair : pair;
+    }
+    DTNN_DEVICE std::int64_t second_of(std::int64_t pair) const {
+        return neighbours ? 2 * pair + 1 : pair + width / 2;
+    }
+};
+
+}  // namespace dtnn::kernels

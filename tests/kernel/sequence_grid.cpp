@@ -1,0 +1,174 @@
+/// What works on sequences.
+
+#include <cmath>
+
+#include "tests/kernel/conformance.hpp"
+
+namespace dtnn::kernels::conformance {
+namespace {
+
+/// Integers, some of them none of the table's.
+void draw_indices(Buffer& indices, std::int64_t entries) {
+    for (std::int64_t i = 0; i < indices.tensor().elements(); ++i)
+        indices.set(i, std::floor(noise(78, std::uint64_t(i)) * double(entries + 2)) - 1);
+}
+
+struct Table {
+    Dims indices;
+    std::int64_t entries, units;
+};
+/// One row and many, read often and not at all; rows that fill vectors and that do not.
+const std::vector<Table> kTables{{{1}, 1, 1},       {{4}, 3, 5},         {{2, 7}, 40, 17},
+                                 {{3, 64}, 11, 32}, {{2, 300}, 700, 24}, {{1, 5}, 2, 5000}};
+
+/// Batches, steps and features that fill vectors and that do not.
+const std::vector<Dims> kSequences{{1, 1, 2}, {2, 5, 12}, {3, 40, 64}, {1, 9, 36}, {2, 3, 7}};
+
+struct Attention {
+    std::int64_t batch, queries, keys, heads, key_value_heads, width;
+    bool causal;
+};
+/// One step and blocks of them, whole and not; heads that fill vectors and that do not, and share
+/// their keys.
+const std::vector<Attention> kAttentions{
+    {1, 1, 1, 1, 1, 1, false},     {2, 5, 5, 2, 2, 3, true},      {1, 7, 11, 4, 2, 8, false},
+    {2, 64, 64, 1, 1, 16, true},   {1, 65, 200, 3, 1, 20, false}, {1, 131, 131, 2, 1, 64, true},
+    {1, 150, 150, 2, 2, 33, true}, {1, 9, 300, 1, 1, 128, false}};
+
+/// With queries, keys and values in three operands, or in one.
+std::vector<Case> attention_cases(bool backward) {
+    std::vector<Case> cases;
+    for (const Attention& a : kAttentions) {
+        for (const bool joined : {false, true}) {
+            if (joined && a.queries != a.keys) continue;
+            const std::int64_t own = a.heads * a.width, shared = a.key_value_heads * a.width;
+            const TensorType result = row_major({a.batch, a.queries, own});
+            const TensorType sums = row_major({a.batch * a.heads * a.queries});
+            std::vector<TensorType> sources;
+            if (joined)
+                sources = {row_major({a.batch, a.queries, own + 2 * shared})};
+            else
+                sources = {result, row_major({a.batch, a.keys, shared}),
+                           row_major({a.batch, a.keys, shared})};
+            Attributes attributes = {{"heads", a.heads},
+                                     {"key_value_heads", a.key_value_heads},
+                                     {"causal", a.causal},
+                                     {"scale", 2 / std::sqrt(double(a.width))},
+                                     {"joined", joined}};
+            Case item;
+            item.f32_tolerance = 1e-5;
+            item.f64_tolerance = 1e-13;
+            if (backward) {
+                const std::vector<TensorType> results = sources;
+                sources.insert(sources.end(), {result, result, sums});
+                item.problem = problem("attention_backward", sources, results, attributes);
+                // As large as those of many keys, so that probabilities are small.
+                item.prepare = [](std::vector<Buffer>& buffers) { shift(buffers.back(), 5); };
+                item.f32_tolerance = 2e-5;
+            } else {
+                attributes["statistics"] = true;
+                item.problem = problem("attention", sources, {result, sums}, attributes);
+            }
+            cases.push_back(item);
+        }
+    }
+    return cases;
+}
+
+}  // namespace
+
+GRID(attention) {
+    std::vector<Case> cases = attention_cases(false);
+    Case without = cases.back();
+    without.problem.destinations.pop_back();
+    without.problem.attributes["statistics"] = false;
+    cases.push_back(without);
+    return cases;
+}
+
+GRID(attention_backward) {
+    return attention_cases(true);
+}
+
+GRID(position_embedding) {
+    std::vector<Case> cases;
+    for (const Dims& shape : kSequences) {
+        for (const bool learned : {true, false}) {
+            std::vector<TensorType> sources{row_major(shape)};
+            if (learned) sources.push_back(row_major({shape[1] + 3, shape[2]}));
+            cases.push_back({.problem = problem("position_embedding", sources, {row_major(shape)},
+                                                {{"learned", learned}, {"base", 100.0}}),
+                             .f32_tolerance = 2e-7,
+                             .f64_tolerance = 1e-15,
+                             .in_place = {{0, 0}}});
+        }
+    }
+    return cases;
+}
+
+GRID(position_embedding_backward) {
+    std::vector<Case> cases;
+    for (const Dims& shape : kSequences)
+        for (const std::int64_t more : {0, 2})
+            cases.push_back({.problem = problem("position_embedding_backward", {row_major(shape)},
+                                                {row_major({shape[1] + more, shape[2]})}),
+                             .f32_tolerance = 1e-6,
+                             .f64_tolerance = 1e-14});
+    return cases;
+}
+
+GRID(rotary_embedding) {
+    std::vector<Case> cases;
+    for (const Dims& shape : kSequences) {
+        for (const std::int64_t heads : {1, 2, 3}) {
+            if (shape[2] % (2 * heads) != 0) continue;
+            for (const bool neighbours : {false, true})
+                for (const bool inverse : {false, true})
+                    cases.push_back({.problem = problem("rotary_embedding", {row_major(shape)},
+                                                        {row_major(shape)},
+                                                        {{"heads", heads},
+                                                         {"base", 10000.0},
+                                                         {"neighbours", neighbours},
+                                                         {"inverse", inverse}}),
+                                     .f32_tolerance = 3e-7,
+                                     .f64_tolerance = 1e-15,
+                                     .in_place = {{0, 0}}});
+        }
+    }
+    return cases;
+}
+
+GRID(embedding) {
+    std::vector<Case> cases;
+    for (const Table& table : kTables) {
+        Dims rows = table.indices;
+        rows.push_back(table.units);
+        cases.push_back({.problem = problem("embedding",
+                                            {row_major(table.indices, DType::i32),
+                                             row_major({table.entries, table.units})},
+                                            {row_major(rows)}),
+                         .prepare = [entries = table.entries](std::vector<Buffer>& buffers) {
+                             draw_indices(buffers[0], entries);
+                         }});
+    }
+    return cases;
+}
+
+GRID(embedding_backward) {
+    std::vector<Case> cases;
+    for (const Table& table : kTables) {
+        Dims rows = table.indices;
+        rows.push_back(table.units);
+        cases.push_back({.problem = problem("embedding_backward",
+                                            {row_major(table.indices, DType::i32), row_major(rows)},
+                                            {row_major({table.entries, table.units})}),
+                         .f32_tolerance = 1e-5,
+                         .f64_tolerance = 1e-13,
+                         .prepare = [entries = table.entries](std::vector<Buffer>& buffers) {
+                             draw_indices(buffers[0], entries);
+                         }});
+    }
+    return cases;
+}
+
+}  // namespace dtnn::kernels::conformance
