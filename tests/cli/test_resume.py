@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs that are stopped, killed, or cannot write: what they leave, and that they go on to the same bits."""
 
+import ctypes
 import json
 import os
 import resource
@@ -18,6 +19,16 @@ from arrays import read_safetensors
 from commands import DTNN_RUN, CommandTest, limit
 from job_processes import descendants, wait_until
 from kills import JOBS, Trial, epochs_of, verify_checkpoints
+
+
+def exchange(a, b):
+    """Gives each of two paths the name of the other: at once, where the file system can."""
+    CURRENT_FOLDER, EXCHANGE = -100, 2  # AT_FDCWD, RENAME_EXCHANGE of <fcntl.h> and <linux/fs.h>
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.renameat2(CURRENT_FOLDER, os.fsencode(a), CURRENT_FOLDER, os.fsencode(b), EXCHANGE) != 0:
+        os.rename(b, b + ".aside")
+        os.rename(a, b)
+        os.rename(b + ".aside", a)
 
 
 class Killed(CommandTest):
@@ -352,8 +363,9 @@ class CannotWrite(CommandTest):
         deadline = time.monotonic() + limit(60)
         while time.monotonic() < deadline and process.poll() is None and not os.path.exists(self.path("place/run/checkpoints/latest")):
             time.sleep(0.02)
-        os.rename(self.path("place"), self.path("gone"))
-        self.write("place", "a file where the folder was")
+        # At once: the run would make a folder again that is gone for a moment.
+        self.write("gone", "a file where the folder was")
+        exchange(self.path("place"), self.path("gone"))
         out, err = process.communicate(timeout=limit(60))
         self.assertEqual(process.returncode, 1, out + err)
         self.assertIn("place/run", err)
