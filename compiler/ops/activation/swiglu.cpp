@@ -14,8 +14,9 @@ OpDef define_swiglu() {
     OpBuilder builder("swiglu");
     builder.family(Family::join)
         .kernel_class(expression_class)
-        .doc("The product of two inputs, the first of them through silu: a gate of a dense layer "
-             "for another (Shazeer, 2020).")
+        .doc(
+            "The product of two inputs, the first of them through silu: a gate of a dense layer "
+            "for another (Shazeer, 2020).")
         .layer("- swiglu: {from: [conv2d_1, conv2d_2]}")
         .variadic(2)
         .inputs({"src"})
