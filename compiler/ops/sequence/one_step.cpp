@@ -2,9 +2,7 @@
 #include "compiler/ops/sequence/sequence.hpp"
 
 namespace dtnn::compiler {
-namespace {
 
-/// dst = src[:, step], of a sequence that has it.
 OpBuilder one_step(const char* name, bool last) {
     OpBuilder builder(name);
     builder.family(Family::shape)
@@ -26,22 +24,6 @@ OpBuilder one_step(const char* name, bool last) {
         .no_gradient("abstract: canonicalize makes it slice and flatten before differentiation")
         .flops([](const auto&, const auto&, const Attributes&) { return std::int64_t{0}; });
     return builder;
-}
-
-}  // namespace
-
-OpDef define_first_step() {
-    return one_step("first_step", false)
-        .doc(
-            "The features of the first step of a sequence: what a model reads that puts a token "
-            "for the whole in front.")
-        .layer("- first_step");
-}
-
-OpDef define_last_step() {
-    return one_step("last_step", true)
-        .doc("The features of the last step of a sequence, which has seen all others.")
-        .layer("- last_step");
 }
 
 }  // namespace dtnn::compiler

@@ -10,6 +10,9 @@ bool is_sequence(const Type& type);
 /// Fails unless operand i is one; the texts are for users.
 bool expect_sequence(ShapeContext& c, std::size_t i = 0);
 
+/// The features of one step of a sequence, the first or the last: first_step, last_step.
+OpBuilder one_step(const char* name, bool last);
+
 /// The base of the angles by which steps are told apart.
 Field base_field();
 
