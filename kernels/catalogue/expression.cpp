@@ -79,7 +79,7 @@ std::int64_t channel_stride(const Problem& problem) {
 
 }  // namespace
 
-/// The kernel keeps a chunk for every place of its stack in the first-level cache.
+/// The kernel keeps a chunk for every place of its stack.
 Refused unless_expression_is_shallow(const Problem& problem) {
     if (Refused refused = unless_stack_suffices(problem, kExpressionSlots)) return refused;
     if (numbers_of(problem).size() > kMostTiledSources)

@@ -1,6 +1,6 @@
 #pragma once
 /// Elementwise expressions over short stretches: every operation is a loop over a chunk, and the
-/// chunks of the stack stay in the first-level cache.
+/// chunks of the stack stay in the first-level cache, but for the deepest.
 
 #include <cmath>
 
@@ -11,7 +11,7 @@
 
 namespace dtnn::kernels::DTNN_ISA {
 
-/// Elements of a chunk: kExpressionSlots of them stay in the first-level cache.
+/// Elements of a chunk: those that most expressions need stay in the first-level cache.
 template <class T>
 constexpr std::int64_t kChunk = 2048 / std::int64_t(sizeof(T));
 

@@ -7,9 +7,10 @@
 
 namespace dtnn::kernels {
 
-/// Chunks that an expression's values take while it is worked out, all in the first-level cache. No
-/// expression whose stack is deeper is taken.
-inline constexpr int kExpressionSlots = 8;
+/// Chunks that an expression's values take while it is worked out, at most: the lowest are used
+/// first, and eight and more fit in the first-level cache. No expression whose stack is deeper is
+/// taken.
+inline constexpr int kExpressionSlots = 16;
 
 /// Elements of a stretch. Sources of fewer numbers are repeated in the workspace until a stretch
 /// that begins at any of them finds all of its own; where a channel has `stride` neighbours, each

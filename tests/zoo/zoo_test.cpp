@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compiler/driver/compile_job.hpp"
+#include "compiler/frontend/explain/operator_example.hpp"
 #include "compiler/ir/printer.hpp"
 #include "compiler/ops/emit.hpp"
 #include "kernels/catalogue.hpp"
@@ -50,9 +51,10 @@ std::vector<fs::path> shipped_models() {
     return files;
 }
 
-plan::Plan compile_for_training(const std::string& file, const std::string& device = "cpu") {
+plan::Plan compile_for_training(const std::string& file, const std::string& device = "cpu",
+                                const compiler::LoadOptions& load = {}) {
     compiler::Diagnostics diagnostics;
-    const compiler::JobSpec job = compiler::load_job(file, {}, diagnostics);
+    const compiler::JobSpec job = compiler::load_job(file, load, diagnostics);
     REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
     compiler::CompileOptions options{.device = device};
     if (device == "cpu") {
@@ -62,6 +64,14 @@ plan::Plan compile_for_training(const std::string& file, const std::string& devi
     const auto plan = compiler::compile_job(job, options, diagnostics);
     REQUIRE_MESSAGE(plan.has_value(), diagnostics.render(false));
     return *plan;
+}
+
+/// Steps of training by reference kernels, which are for comparisons and a hundred times slower.
+std::string slow_steps(const plan::Plan& plan) {
+    std::string slow;
+    for (const plan::Step& step : plan::find_program(plan, plan::ProgramKind::train)->steps)
+        if (step.kernel == "reference") slow += step.name + "; ";
+    return slow;
 }
 
 /// Multiply-adds of convolutions and dense layers, biases not counted.
@@ -101,11 +111,30 @@ TEST_CASE("every model compiles for training and has exactly its parameters") {
             CHECK(std::abs(macs - wanted) <= std::max(0.004 * wanted, 0.06));
         }
         CHECK(plan::find_program(plan, "train"));
+        CHECK_EQ(slow_steps(plan), "");
         CHECK_EQ(plan.model, name);
         ++compiled;
     }
     MESSAGE(compiled << " models");
     CHECK_EQ(compiled, expected_models().size());
+}
+
+TEST_CASE("no operator or formula that ships trains by a reference kernel") {
+    std::map<std::string, std::string> texts;
+    for (const std::string& name : compiler::layer_names())
+        texts[name] = compiler::example_model(compiler::op(name));
+    for (const auto& entry : fs::directory_iterator("specs/operators")) {
+        const std::string name = entry.path().stem().string();
+        texts[name] = "kind: model\nname: formula\ninput: {shape: [4, 8, 8]}\noperators: [" + name +
+                      "]\nlayers:\n  - conv2d: {filters: 8, kernel: 3}\n  - " + name +
+                      "\n  - flatten\n  - dense: {units: 10}\n  - softmax\n";
+    }
+    for (const auto& [name, text] : texts) {
+        CAPTURE(name);
+        compiler::LoadOptions load{.spec_path = {"specs"}};
+        load.texts["one_layer"] = text;
+        CHECK_EQ(slow_steps(compile_for_training("one_layer", "cpu", load)), "");
+    }
 }
 
 namespace {

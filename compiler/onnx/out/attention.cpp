@@ -1,5 +1,7 @@
 /// Attention of products, as exporters of operator sets before 23 write it.
 
+#include <numeric>
+
 #include "compiler/onnx/out/node_writer.hpp"
 #include "compiler/ops/define.hpp"
 
@@ -39,13 +41,16 @@ Parts parts_of(NodeWriter& out, std::int64_t own, std::int64_t shared) {
     return {part(0, own), part(own, shared), part(own + shared, shared)};
 }
 
-/// 0 where a step sees another, and far below all scores where it does not.
+/// 0 where a step sees another, and far below all scores where it does not: [T, T], worked out by
+/// the runtime, as a file would hold it for every layer.
 std::string unseen(NodeWriter& out, std::int64_t steps) {
-    std::vector<double> values(std::size_t(steps * steps), 0);
-    for (std::int64_t t = 0; t < steps; ++t)
-        for (std::int64_t j = t + 1; j < steps; ++j)
-            values[std::size_t(t * steps + j)] = -1e30;
-    return out.model().numbers(out.dtype(), {steps, steps}, values);
+    ModelWriter& model = out.model();
+    std::vector<std::int64_t> places(std::size_t(steps), 0);
+    std::iota(places.begin(), places.end(), 0);
+    const std::string keys = model.integers(places);
+    const std::string queries = out.add("Reshape", {keys, model.integers({-1, 1})});
+    return out.add("Where", {out.add("Greater", {keys, queries}), model.number(out.dtype(), -1e30),
+                             model.number(out.dtype(), 0)});
 }
 
 }  // namespace
