@@ -265,8 +265,7 @@ class Writer {
             bare += (bare.empty() ? "" : ", ") + std::string(name_of(kind));
         }
         text_ += fmt::format(", axes: [{}]", bare);
-        value(fmt::format("model.{}.axes", key), fmt::format("[{}]", quoted), key + ".shape",
-              spans);
+        value(fmt::format("model.{}.axes", key), fmt::format("[{}]", quoted), key + ".axes", spans);
     }
 
     std::string source_name(int source) const {

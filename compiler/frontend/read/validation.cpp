@@ -202,8 +202,10 @@ void check_values(const FieldValues& fields, const InputSpec& input, Diagnostics
         integers ? "such as `values: 1000` for 0 to 999" : "add `dtype: i32`");
 }
 
+/// `spans`: those of the model, which gets those of the fields, by "inputs.NAME.shape" and so on.
 std::optional<InputSpec> read_input(const std::string& name, const SourceNode& tree,
-                                    const ModelLanguage& language, Diagnostics& diagnostics) {
+                                    const ModelLanguage& language,
+                                    std::map<std::string, Span>& spans, Diagnostics& diagnostics) {
     if (!tree.is_map()) {
         diagnostics.error(
             Code::wrong_type, tree.span,
@@ -221,6 +223,8 @@ std::optional<InputSpec> read_input(const std::string& name, const SourceNode& t
                      .span = tree.span,
                      .more_elsewhere = [] { return help_for_misplaced("model"); }},
                     diagnostics);
+    for (const auto& [field, span] : fields.spans)
+        spans[(name.empty() ? "input." : "inputs." + name + ".") + field] = span;
     InputSpec input{.name = name, .shape = fields.dims("shape")};
     input.span = span_or(fields.spans, "shape", tree.span);
     input.values = fields.integer("values");
@@ -239,10 +243,8 @@ std::optional<InputSpec> read_input(const std::string& name, const SourceNode& t
 void read_inputs(FieldValues& fields, const ModelLanguage& language, ModelSpec& model,
                  Diagnostics& diagnostics) {
     if (const SourceNode* input = fields.node("input")) {
-        if (const auto read = read_input("", *input, language, diagnostics)) {
+        if (const auto read = read_input("", *input, language, fields.spans, diagnostics))
             model.inputs = {*read};
-            fields.spans["input.shape"] = read->span;
-        }
     }
     const SourceNode* inputs = fields.node("inputs");
     if (!inputs) return;
@@ -268,7 +270,7 @@ void read_inputs(FieldValues& fields, const ModelLanguage& language, ModelSpec& 
                 Code::bad_name, entry.key_span,
                 fmt::format("an input cannot be called `{}`, as programs have such inputs",
                             entry.key));
-        if (auto read = read_input(entry.key, entry.value, language, diagnostics))
+        if (auto read = read_input(entry.key, entry.value, language, fields.spans, diagnostics))
             model.inputs.push_back(std::move(*read));
     }
     if (model.inputs.empty()) model.inputs.resize(1);

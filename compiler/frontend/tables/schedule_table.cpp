@@ -59,9 +59,11 @@ Field patience_field(std::string_view doc, std::int64_t fallback, double least,
                          change);
 }
 
+constexpr std::int64_t kWarmUpEpochs = 5;
+
 const FieldTable& warm_up_fields() {
     static const FieldTable table = {
-        epochs_field("epochs over which the learning rate rises", 5),
+        epochs_field("epochs over which the learning rate rises", kWarmUpEpochs),
         integer_field("batches", 0, between(0, 1'000'000'000).in("batches"),
                       "batches over which it rises, in place of epochs; 0: epochs count",
                       mathematics(kRate)),
@@ -195,7 +197,9 @@ const FieldTable& model_checkpoint_fields() {
 void check_warm_up(const ReadComponent& read, Diagnostics& diagnostics) {
     if (read.integer("batches") == 0) return;
     const auto epochs = read.spans.find("epochs");
-    if (epochs == read.spans.end() || read.integer("epochs") == 0) return;
+    // Resolved documents have all fields.
+    const std::int64_t given = read.integer("epochs");
+    if (epochs == read.spans.end() || given == 0 || given == kWarmUpEpochs) return;
     Diagnostic& error = diagnostics.error(
         Code::conflicting_fields, read.span_of("batches"),
         "warm_up has both `epochs` and `batches`; the learning rate rises over one of them");
