@@ -62,6 +62,18 @@ constexpr auto names_of(LabelPlace) {
     return std::to_array<const char*>({"sample", "pixel", "step"});
 }
 
+/// What a token of a text is (`unit`): one of its bytes, or one of its characters.
+enum class TextUnit : std::uint8_t { byte, character };
+constexpr auto names_of(TextUnit) {
+    return std::to_array<const char*>({"byte", "character"});
+}
+
+/// What the tokens of a file without a header are (`item`): 16 or 32 bits, lowest byte first.
+enum class TokenItem : std::uint8_t { u16, u32 };
+constexpr auto names_of(TokenItem) {
+    return std::to_array<const char*>({"u16", "u32"});
+}
+
 /// What the network is to give (`target`): a sample's label, or the sample itself.
 enum class TargetSource : std::uint8_t { label, input };
 constexpr auto names_of(TargetSource) {

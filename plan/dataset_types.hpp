@@ -16,6 +16,7 @@ enum class DatasetForm {
     made,    ///< the spec says what the samples are like; nothing is kept
     table,   ///< lines of numbers
     images,  ///< files of images
+    tokens,  ///< files of tokens, one behind another
 };
 
 struct DatasetType {
@@ -29,6 +30,7 @@ struct DatasetType {
     bool arrays = false;                     ///< an .npz has arrays in place of images
     bool masks = false;                      ///< every image has a mask: a class for every pixel
     bool pixel_labels = false;               ///< there may be a class for every pixel
+    bool next_tokens = false;  ///< samples are tokens, and the class of each step is the next one
 };
 
 std::span<const DatasetType> dataset_types();

@@ -20,6 +20,7 @@
 #include "compiler/frontend/tables/tables.hpp"
 #include "compiler/ir/axes.hpp"
 #include "compiler/ir/graph.hpp"
+#include "plan/dataset_types.hpp"
 #include "plan/metrics.hpp"
 #include "plan/rules/staging.hpp"
 #include "plan/rules/validation_part.hpp"
@@ -201,17 +202,15 @@ bool reads_plainly(const ModelSpec& model) {
 void check_inputs(const JobSpec& job, Diagnostics& diagnostics) {
     if (reads_plainly(job.model)) return;
     const plan::Dataset& dataset = job.dataset.dataset;
-    const auto path = dataset.attributes.find("path");
-    const auto* text =
-        path == dataset.attributes.end() ? nullptr : std::get_if<std::string>(&path->second);
     const auto refuse = [&](const char* field, const std::string& fact, const std::string& help) {
         Diagnostic& error = diagnostics.error(
             Code::conflicting_fields, span_or(job.dataset.spans, field, job.dataset.span), fact);
         error.help = help;
         error.notes.push_back({job.model.input().span, "the model's inputs are here"});
     };
-    const bool arrays = dataset.type == "archive" && text != nullptr && text->ends_with(".npz");
-    if (dataset.type != "synthetic" && !arrays)
+    const plan::DatasetType* type = plan::find_dataset_type(dataset.type);
+    const bool made = type && type->form == plan::DatasetForm::made;
+    if (type && !made && !type->next_tokens && !plan::holds_arrays(dataset))
         refuse("type",
                fmt::format("the dataset `{}` of type {} has no arrays for inputs that have names, "
                            "are of integers or are no images",

@@ -25,8 +25,8 @@ std::int64_t all_samples(const Dataset& dataset) {
 
 /// The memory of a class's name while a table is read.
 constexpr std::int64_t kClassName = 512;
-/// The path of an image below its dataset (PATH_MAX), and its entry in the index.
-constexpr std::int64_t kImageEntry = 4096 + 64;
+/// The path of a file below its dataset (PATH_MAX), and its entry in the index.
+constexpr std::int64_t kFileEntry = 4096 + 64;
 
 std::int64_t elements_of(const Dataset& dataset) {
     return element_count(dataset.input().stored_dims.empty() ? dataset.input().dims
@@ -66,7 +66,7 @@ std::int64_t most_of_arrays(const Dataset& dataset, std::int64_t samples) {
 /// Images' files, and their index. They are kept in pieces, which are not filled to the last byte.
 std::int64_t most_of_images(const Dataset& dataset, std::int64_t samples) {
     const std::int64_t file = most_image_file(most_pixels(dataset));
-    const std::int64_t sample = saturating_sum({file, file / 8, kImageEntry});
+    const std::int64_t sample = saturating_sum({file, file / 8, kFileEntry});
     return saturating_sum({saturating_product({samples, sample}), std::int64_t{2} << 20});
 }
 
@@ -103,8 +103,9 @@ std::int64_t resident_bytes(const Dataset& dataset, DType numbers) {
     const auto kept = [&](std::int64_t count) {
         // An archive, or a folder, holds images or arrays.
         std::int64_t most =
-            type && type->form == DatasetForm::table
-                ? most_of_table(dataset, count, numbers)
+            type && type->form == DatasetForm::table ? most_of_table(dataset, count, numbers)
+            : type && type->form == DatasetForm::tokens
+                ? saturating_product({count, kFileEntry})
                 : std::max(most_of_images(dataset, count), most_of_arrays(dataset, count));
         // Each of them has a mask, which is an image too.
         if (type && type->masks) most = saturating_product({2, most});

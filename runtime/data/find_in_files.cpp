@@ -215,6 +215,14 @@ RecognisedData data_of(std::string_view name, const SourceType& type, const std:
     return {.type = std::string(name), .fields = {{"path", path}}};
 }
 
+RecognisedData recognise_text(const std::string& path) {
+    constexpr std::int64_t kSteps = 128;
+    return {.type = "text",
+            .fields = {{"path", path}, {"steps", kSteps}, {"test_share", kTestShare}},
+            .remarks = {fmt::format("{} characters a sample are a guess; `unit: byte` takes bytes",
+                                    kSteps)}};
+}
+
 // ---- archives
 
 RecognisedData recognise_archive(const std::string& path) {
@@ -407,6 +415,7 @@ RecognisedData recognise_data(const std::string& path, const KnownColumns& known
         throw RunError(Exit::failed, fmt::format("{} is not there", path), "check the path");
     if (is_called_table(path)) return recognise_table(path, known);
     if (path.ends_with(".npz")) return recognise_arrays(path);
+    if (path.ends_with(".txt")) return recognise_text(path);
     return recognise_archive(path);
 }
 

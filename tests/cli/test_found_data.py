@@ -183,12 +183,28 @@ class FoundData(CommandTest):
         self.image("flowers/test/red/0.png", png(8, 8, COLOURS["red"], 77))
         self.expect(self.dtnn_run(plan, "--output", "run"), 5, "the content of the dataset `own` is xxh3:")
 
+    def test_a_text_is_learned_by_a_model_that_says_no_input(self):
+        self.write("book.txt", "The cat sees a dog, and the dog sees a cat.\n" * 300)
+        self.expect(self.dtnnc("data", "book.txt", "--write", "book.yaml"), 0)
+        self.assertIn("class_names: ", self.read("book.yaml"))
+        layers = "[embedding: {entries: \"${classes}\", units: 8}, dense: {units: \"${classes}\"}, softmax: {axis: features}]"
+        for name, dataset in (("found", "book"), ("written", "{type: text, path: book.txt, steps: 128, test_share: 0.2}")):
+            self.write(f"{name}.yaml", f"kind: job\nname: {name}\nmodel: {{layers: {layers}}}\ndataset: {dataset}\n"
+                                       "training: {epochs: 2, batch_size: 8, optimizer: {adam: {learning_rate: 0.03}}}\n")
+            self.expect(self.dtnnc("compile", f"{name}.yaml", "-o", f"{name}.json"), 0)
+            self.expect(self.dtnn_run(f"{name}.json", "--output", name), 0)
+        test = [next(e for e in self.history(name) if e["event"] == "evaluate")["test"] for name in ("found", "written")]
+        self.assertEqual(test[0], test[1])
+        self.assertGreater(test[0]["categorical_accuracy"], 0.5)
+        self.write("book.txt", "the Cat sees a dog, and the dog sees a cat!\n" * 300)
+        self.expect(self.dtnn_run("written.json", "--output", "other"), 1, "the character `!` (U+0021)")
+
     def test_what_cannot_be_written_is_said(self):
         self.images()
         self.write("there.yaml", "kind: dataset\n")
         self.expect(self.dtnnc("data", "flowers", "--write", "there.yaml"), 2, "there.yaml is there already")
         self.assertEqual(self.read("there.yaml"), "kind: dataset\n")
-        self.expect(self.dtnnc("data", "tiny.yaml", "--write", "own.yaml"), 2, "no folder, table or archive")
+        self.expect(self.dtnnc("data", "tiny.yaml", "--write", "own.yaml"), 2, "no folder, table, archive or text")
         os.makedirs(self.path("empty"))
         self.expect(self.dtnnc("data", "empty", "--write", "own.yaml"), 1, "no data of a known form")
         self.image("flowers/train/red/0.png", b"a text, whatever it is called")

@@ -561,6 +561,39 @@ const std::vector<BadCase>& bad_cases() {
         {"a label that no column is called", csv_files,
          [](DatasetFiles& files) { files.dataset.label_names = {"king"}; }, "train.csv:1",
          "no column is called `king`"},
+        // Text and tokens
+        {"a text that is not UTF-8", text_files, set_file("d/b.txt", "fedcb\xFF fedcba"),
+         "d/b.txt: byte 5", "no character of UTF-8"},
+        {"a text that ends within a character", text_files, set_file("d/b.txt", "fedcba fedcb\xC3"),
+         "d/b.txt: byte 12", "no character of UTF-8"},
+        {"a text with a character that the plan has not", text_files,
+         set_file("d/b.txt", "fedcba fedcbA"), "/d", "the character `A` (U+0041)"},
+        {"a test with a character that the plan has not", text_files,
+         set_file("test.txt", "fedcb a\u20ac f"), "test.txt", "U+20AC"},
+        {"names of characters that are none", text_files,
+         [](DatasetFiles& files) { files.dataset.target().names[1] = "ab"; }, "class_names",
+         "`ab` among", Exit::mismatch},
+        {"a text of another length", text_files, set_file("d/b.txt", "fedcba"), "/d",
+         "4 training and 2 test samples of 4 tokens", Exit::mismatch},
+        {"no text for the test", text_files, remove_file("test.txt"), "test.txt", "cannot open"},
+        {"names that take more than the cache", text_files,
+         [](DatasetFiles& files) {
+             for (int i = 100; i < 300; ++i)
+                 files.files["d/" + std::to_string(i) + ".txt"] = "fedcba fedcba";
+             files.dataset.train_samples = files.dataset.source_train_samples = 6 + 3 * 200;
+             files.set("cache", std::int64_t{16});
+         },
+         "/d", "dataset.cache is 16"},
+        {"no number of steps", text_files,
+         [](DatasetFiles& files) { files.set("steps", std::int64_t{0}); }, "text",
+         "a `steps` of 0", Exit::mismatch},
+        {"a token past the vocabulary", token_files,
+         [](DatasetFiles& files) { files.files["train.bin"][6] = 50; }, "train.bin: token 3",
+         "it is 50, and there are 50 tokens"},
+        {"half a token", token_files, cut_file("train.bin", 1), "train.bin",
+         "no whole number of tokens"},
+        {"tokens that are another number", token_files, cut_file("test.bin", 2), "train.bin",
+         "5 training and 1 test samples", Exit::mismatch},
         // Shares
         {"a share that leaves nothing to train on", csv_files,
          [](DatasetFiles& files) {

@@ -203,6 +203,44 @@ DatasetFiles csv_files() {
     return result;
 }
 
+namespace {
+
+DatasetFiles next_tokens(const std::string& type, const std::string& path, std::int64_t classes,
+                         std::int64_t train, std::int64_t test) {
+    DatasetFiles result = dataset_of_type(type, path, {4}, classes, train, test);
+    result.set("steps", std::int64_t{4});
+    plan::Feature& input = result.dataset.input();
+    input.axes = {AxisKind::step};
+    input.kind = plan::LabelKind::classes;
+    input.classes = classes;
+    plan::label_places(input, result.dataset.target());
+    return result;
+}
+
+}  // namespace
+
+DatasetFiles text_files() {
+    DatasetFiles result = next_tokens("text", "d", 8, 6, 2);
+    result.set("test_path", std::string("test.txt"));
+    result.set("unit", std::string("character"));
+    result.files["d/a.txt"] = "abcd ef\u00fcab cd";  // 13 characters: three samples
+    result.files["d/b.txt"] = "fedcba fedcba";
+    result.files["test.txt"] = "fedcb a\u00fc f";
+    for (const char* name : {" ", "a", "b", "c", "d", "e", "f", "\u00fc"})
+        result.dataset.target().names.emplace_back(name);
+    return result;
+}
+
+DatasetFiles token_files() {
+    DatasetFiles result = next_tokens("tokens", "train.bin", 50, 5, 2);
+    result.set("test_path", std::string("test.bin"));
+    result.set("item", std::string("u16"));
+    for (const auto& [name, tokens] : {std::pair{"train.bin", 22}, std::pair{"test.bin", 9}})
+        for (int i = 0; i < tokens; ++i)
+            result.files[name] += std::string{char(2 * i), '\0'};
+    return result;
+}
+
 DatasetFiles segmentation_files() {
     DatasetFiles result = dataset_of_type("segmentation", "d", {3, 4, 6}, 3, 4, 2);
     result.dataset.target().dims = {4, 6};

@@ -38,6 +38,10 @@ DatasetFiles folder_files();
 DatasetFiles archive_files(const std::string& name);
 DatasetFiles npz_files(bool deflated = false);
 DatasetFiles csv_files();
+/// Six samples of four characters, of two documents, and two for the test: U+00FC among them.
+DatasetFiles text_files();
+/// Five samples of four tokens of 16 bits, of which there are 50, and two for the test.
+DatasetFiles token_files();
 /// Images of 4 x 6 pixels with masks, by turns of gray numbers and with a palette.
 DatasetFiles segmentation_files();
 /// Arrays with a class for every pixel.

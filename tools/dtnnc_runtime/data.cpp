@@ -88,7 +88,7 @@ std::optional<Report> load(const DataCommand& command, compiler::Diagnostics& di
     }
     if (!command.write.empty())
         throw UsageError(fmt::format(
-            "--write writes the spec of data; {} is no folder, table or archive\nhelp: name the "
+            "--write writes the spec of data; {} is no folder, table, archive or text\nhelp: name the "
             "data itself, as in `dtnnc data data/flowers --write flowers.yaml`",
             source));
     if (is_plan(source)) {

@@ -275,7 +275,8 @@ bool is_data(const std::string& path) {
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored)) return true;
     if (runtime::is_called_table(path)) return true;
-    const std::initializer_list<const char*> ends = {".npz", ".zip", ".tar", ".tar.gz", ".tgz"};
+    const std::initializer_list<const char*> ends = {".npz",    ".zip", ".tar",
+                                                     ".tar.gz", ".tgz", ".txt"};
     return std::any_of(ends.begin(), ends.end(),
                        [&](const char* end) { return path.ends_with(end); });
 }

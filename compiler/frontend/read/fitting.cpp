@@ -14,6 +14,10 @@ namespace dtnn::compiler {
 void fit_shape(const ModelSpec& model, SourceNode& tree) {
     const SourceEntry* type = tree.find("type");
     const ComponentInfo* info = type ? dataset_types().find(type->value.text) : nullptr;
+    if (info && find_field(*info->fields, "steps") && !tree.find("steps") &&
+        model.input().axes == Axes{AxisKind::step})
+        tree.entries.push_back(
+            {"steps", Span{}, make_scalar(fmt::format("{}", model.input().shape.front()))});
     if (tree.find("shape") || !info || !find_field(*info->fields, "shape")) return;
     SourceNode shape;
     shape.kind = SourceNode::Kind::list;
@@ -71,7 +75,15 @@ void fit_model(const DatasetSpec& dataset, SourceNode& model) {
         shape.items.push_back(make_scalar(fmt::format("{}", extent)));
     SourceNode fields = make_map(span_of(model));
     fields.entries.push_back({"shape", Span{}, std::move(shape)});
-    model.entries.push_back({"input", Span{}, std::move(fields)});
+    if (input.kind == plan::LabelKind::classes) {
+        fields.entries.push_back({"dtype", Span{}, make_scalar("i32")});
+        fields.entries.push_back({"values", Span{}, make_scalar(fmt::format("{}", input.classes))});
+        SourceNode named = make_map(span_of(model));
+        named.entries.push_back({input.name, Span{}, std::move(fields)});
+        model.entries.push_back({"inputs", Span{}, std::move(named)});
+    } else {
+        model.entries.push_back({"input", Span{}, std::move(fields)});
+    }
     const plan::Feature& target = dataset.dataset.target();
     if (target.kind == plan::LabelKind::input || target.classes == 0) return;
     if (!model.find("parameters"))

@@ -96,8 +96,8 @@ void settle_splits(const FieldValues& fields, const FieldTable& type, DatasetSpe
                        "of them"
                      : "dataset has no `test_path` and no `test_share`; one of them says which "
                        "samples are the test's",
-               "name the table of the test samples, `test_path: test.csv`, or keep a part of this "
-               "one, `test_share: 0.2`");
+               "name the file of the test samples (`test_path`), or keep a part of this one, "
+               "`test_share: 0.2`");
     }
     const plan::DatasetType* known = plan::find_dataset_type(dataset.type);
     if (known && known->arrays && share && !plan::holds_arrays(dataset))

@@ -420,7 +420,7 @@ SourceType csv_source() {
         form.encoding.wide = asked.numbers == DType::f64;
         return std::make_unique<CsvSource>(
             path_of(dataset),
-            dataset.attributes.contains(kShare) ? "" : attribute<std::string>(dataset, "test_path"),
+            test_path_of(dataset),
             form);
     }};
 }

@@ -46,7 +46,8 @@ Source open_files(const SourceType& type, const plan::Dataset& dataset, const As
 /// The files, and where they have no split of their own, what a share of them makes.
 Source open_split(const SourceType& type, const plan::Dataset& dataset, const Asked& asked,
                   std::span<const std::byte> files) {
-    if (!dataset.attributes.contains(kShare)) return open_files(type, dataset, asked, files);
+    if (!dataset.attributes.contains(kShare) || type.shares)
+        return open_files(type, dataset, asked, files);
     const auto share = attribute<double>(dataset, kShare);
     if (!(share > 0) || !(share < 1))
         throw RunError(

@@ -6,6 +6,11 @@
 
 namespace dtnn::runtime {
 
+std::string test_path_of(const plan::Dataset& dataset) {
+    return dataset.attributes.contains(kShare) ? ""
+                                               : attribute<std::string>(dataset, "test_path");
+}
+
 std::string part_of(const plan::Dataset& dataset) {
     return dataset.attributes.contains(kPart) ? attribute<std::string>(dataset, kPart) : "";
 }

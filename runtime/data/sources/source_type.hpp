@@ -39,6 +39,7 @@ struct SourceType {
     /// A folder with one of these files is a dataset of the type; `in_archives`: an archive, too.
     std::vector<std::string_view> marks = {};
     bool in_archives = false;
+    bool shares = false;  ///< `open` keeps the dataset's test_share for the test itself
     /// What such a folder is, where its path is not all that there is to say.
     RecognisedData (*recognise)(const std::string& path) = nullptr;
 };
@@ -80,6 +81,8 @@ const Value& attribute(const plan::Dataset& dataset, const char* name) {
 inline const std::string& path_of(const plan::Dataset& dataset) {
     return attribute<std::string>(dataset, "path");
 }
+/// Empty: the files have no split of their own, or are those of validation.
+std::string test_path_of(const plan::Dataset& dataset);
 std::string part_of(const plan::Dataset& dataset);
 std::uint64_t seed_of(const plan::Dataset& dataset);
 std::int64_t cache_of(const plan::Dataset& dataset);
