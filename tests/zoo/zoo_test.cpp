@@ -131,7 +131,8 @@ TEST_CASE("no operator or formula that ships trains by a reference kernel") {
     }
     for (const auto& [name, text] : texts) {
         CAPTURE(name);
-        compiler::LoadOptions load{.spec_path = {"specs"}};
+        compiler::LoadOptions load;
+        load.spec_path = {"specs"};
         load.texts["one_layer"] = text;
         CHECK_EQ(slow_steps(compile_for_training("one_layer", "cpu", load)), "");
     }
