@@ -129,11 +129,11 @@ TEST_CASE("no operator or formula that ships trains by a reference kernel") {
                       "]\nlayers:\n  - conv2d: {filters: 8, kernel: 3}\n  - " + name +
                       "\n  - flatten\n  - dense: {units: 10}\n  - softmax\n";
     }
-    for (const auto& [name, text] : texts) {
-        CAPTURE(name);
+    for (const auto& text : texts) {
+        CAPTURE(text.first);
         compiler::LoadOptions load;
         load.spec_path = {"specs"};
-        load.texts["one_layer"] = text;
+        load.texts["one_layer"] = text.second;
         CHECK_EQ(slow_steps(compile_for_training("one_layer", "cpu", load)), "");
     }
 }

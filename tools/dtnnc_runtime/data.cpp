@@ -87,10 +87,11 @@ std::optional<Report> load(const DataCommand& command, compiler::Diagnostics& di
         return report;
     }
     if (!command.write.empty())
-        throw UsageError(fmt::format(
-            "--write writes the spec of data; {} is no folder, table, archive or text\nhelp: name the "
-            "data itself, as in `dtnnc data data/flowers --write flowers.yaml`",
-            source));
+        throw UsageError(
+            fmt::format("--write writes the spec of data; {} is no folder, table, archive or "
+                        "text\nhelp: name the "
+                        "data itself, as in `dtnnc data data/flowers --write flowers.yaml`",
+                        source));
     if (is_plan(source)) {
         refuse_spec_options(options, source);
         report.plan = load_plan(source);

@@ -142,7 +142,8 @@ void check_paths(const FieldValues& fields, const DatasetSpec& spec, std::string
 
 bool labels_places(const FieldValues& fields, const plan::Dataset& dataset) {
     const plan::DatasetType* type = plan::find_dataset_type(dataset.type);
-    return (type && (type->masks || type->next_tokens)) || fields.says("labels", plan::LabelPlace::pixel) ||
+    return (type && (type->masks || type->next_tokens)) ||
+           fields.says("labels", plan::LabelPlace::pixel) ||
            fields.says("labels", plan::LabelPlace::step);
 }
 

@@ -418,10 +418,7 @@ SourceType csv_source() {
         form.cache = cache_of(dataset);
         form.counts = asked.counts;
         form.encoding.wide = asked.numbers == DType::f64;
-        return std::make_unique<CsvSource>(
-            path_of(dataset),
-            test_path_of(dataset),
-            form);
+        return std::make_unique<CsvSource>(path_of(dataset), test_path_of(dataset), form);
     }};
 }
 

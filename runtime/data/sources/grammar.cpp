@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <tuple>
 
 #include "kernels/philox.hpp"
 #include "runtime/data/formats/content_hash.hpp"
@@ -59,7 +60,10 @@ struct WordState {
     NounRole role = NounRole::subject;  ///< of the noun
     int number = 2;                     ///< of the noun; 2: its article does not say it
     int outer = 0;                      ///< of the sentence's subject, within a clause
-    auto operator<=>(const WordState&) const = default;
+    bool operator<(const WordState& other) const {
+        return std::tie(place, role, number, outer) <
+               std::tie(other.place, other.role, other.number, other.outer);
+    }
 };
 
 /// One of the words, each as likely as the others of the kind, and what comes behind it.

@@ -7,8 +7,7 @@
 namespace dtnn::runtime {
 
 std::string test_path_of(const plan::Dataset& dataset) {
-    return dataset.attributes.contains(kShare) ? ""
-                                               : attribute<std::string>(dataset, "test_path");
+    return dataset.attributes.contains(kShare) ? "" : attribute<std::string>(dataset, "test_path");
 }
 
 std::string part_of(const plan::Dataset& dataset) {
