@@ -17,10 +17,13 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-BIN = os.environ.get("DTNN_BIN", os.path.join(ROOT, "build", "release", "bin"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+from commands import BIN, ROOT, SANITIZED
+
 SKIPPED = 77
 BAR = 0.95
+# Sanitizers look at every access: they see in a few steps what they see in all.
+BRIEF = ["training.epochs=1", "dataset.sample_percentage=5"] if SANITIZED else []
 LABELS = ((0, 1, 2), (3, 4), (5, 6), (7, 8, 9))  # of each rank
 SIDE = 28
 
@@ -67,7 +70,7 @@ def split_by_label(source, folder):
 def train(folder, job, settings):
     """The accuracy on the test split, and over how many samples."""
     plan, output = os.path.join(folder, "plan.json"), os.path.join(folder, "run")
-    arguments = [argument for setting in settings for argument in ("--set", setting)]
+    arguments = [argument for setting in settings + BRIEF for argument in ("--set", setting)]
     subprocess.run([os.path.join(BIN, "dtnnc"), "compile", os.path.join(ROOT, "specs", "jobs", job), "-o", plan] + arguments,
                    check=True)
     environment = dict(os.environ, OMP_NUM_THREADS="1")
@@ -92,6 +95,9 @@ def main():
             print("samples of the ranks:", split_by_label(which, folder))
             reached = train(folder, "mnist_federated.yaml", ["dataset.path=" + os.path.join(folder, "rank_${rank}")])
     print(f"{100 * reached:.2f} % on the test split; the bar is {100 * BAR:.1f} %")
+    if SANITIZED:
+        print("skipped: what is learnt; under sanitizers few steps are made")
+        return 0
     return 0 if reached >= BAR else 1
 
 
