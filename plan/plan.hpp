@@ -207,6 +207,9 @@ inline bool is_frozen(const Parameter& parameter) {
     return parameter.kind == ParameterKind::weight && !parameter.trainable;
 }
 
+/// The attribute of a layer that names the one whose parameters it has in place of its own.
+inline constexpr const char* kShare = "share";
+
 struct Layer {
     int index = 0;  ///< as shown in the layer table, from 0
     std::string name;

@@ -14,6 +14,7 @@
 #include "base/expression/expression.hpp"
 #include "compiler/frontend/spec_kind.hpp"
 #include "compiler/ops/op.hpp"
+#include "compiler/ops/shared_form.hpp"
 #include "compiler/support/diagnostics.hpp"
 #include "plan/plan.hpp"
 
@@ -29,9 +30,16 @@ struct LayerSpec {
     std::vector<ParameterRule> parameters;  ///< beside those of its operator
     std::map<std::string, Span> spans;      ///< of the fields the user wrote
     std::vector<int> sources;  ///< indices into the model's layers; -1, -2 ...: into its inputs
-    Dims shape;                ///< of its result, without the batch
-    Axes axes;                 ///< what those of the shape are
-    Span span;                 ///< of its type, where it is written
+    std::optional<std::size_t> share;  ///< the layer that `share` names, before this one
+    /// Of its parameters those that are another layer's, by role.
+    struct SharedParameter {
+        std::size_t layer;  ///< which has it as its own
+        SharedForm form;
+    };
+    std::map<std::string, SharedParameter> shared;
+    Dims shape;  ///< of its result, without the batch
+    Axes axes;   ///< what those of the shape are
+    Span span;   ///< of its type, where it is written
 };
 
 /// An operator that a model declares by its formula.

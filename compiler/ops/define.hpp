@@ -139,6 +139,9 @@ class OpBuilder {
     OpBuilder& weights_result(std::size_t i, Order order) {
         return set(def_.weights, StoredWeights{true, i, std::move(order)});
     }
+    OpBuilder& reads_transposed(std::vector<std::string> owners) {
+        return set(def_.reads_transposed, std::move(owners));
+    }
     OpBuilder& pads() { return set(def_.pads, true); }
     OpBuilder& operands_lie(Wish wish) { return set(def_.operands_wish, wish); }
     OpBuilder& results_lie(Wish wish) { return set(def_.results_wish, wish); }

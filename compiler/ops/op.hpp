@@ -112,6 +112,8 @@ struct ParameterRule {
     /// How the layer sees it, where that is more than a list of the dims: what is like a sample is
     /// a batch of one, and lies as samples do.
     std::function<Type(const Type& input, const Attributes&)> view = {};
+    /// The field that says with what it begins, where the layer has one.
+    std::string initializer_field() const { return role + "_initializer"; }
 
     /// Of a layer that computes in `dtype`: its input may be of integers.
     Type type(const Type& input, const Attributes& attributes, DType dtype) const {
@@ -248,6 +250,8 @@ struct OpDef {
     /// of the channels that the result makes of it; empty: no.
     std::function<bool(const Attributes& fields)> keeps_shifts;
     std::optional<StoredWeights> weights;
+    /// Operators whose weights [a, b] a layer of it can read as its own [b, a].
+    std::vector<std::string> reads_transposed;
     /// The result is operand 0, number by number; empty: never.
     std::function<bool(const Graph&, const Node&)> does_nothing;
     /// Simpler operators of the same meaning, each reading the one before as operand 0; none where

@@ -5,6 +5,7 @@
 #include "compiler/ops/loss/losses.hpp"
 #include "compiler/ops/loss/over_logits.hpp"
 #include "compiler/ops/op.hpp"
+#include "compiler/ops/shared_form.hpp"
 #include "compiler/passes/pass.hpp"
 #include "compiler/passes/shared/rewriting.hpp"
 
@@ -54,6 +55,7 @@ std::vector<Dims> absorbed_weights(const Graph& graph, const Uses& uses) {
             const Node& node = graph.node(reader);
             const bool as_weights =
                 node.op == kDense && node.inputs[1] == parameter.value &&
+                !flag(node.attributes, kTransposed) &&
                 std::count(node.inputs.begin(), node.inputs.end(), parameter.value) == 1;
             const ValueId image = as_weights ? flattened_image(graph, node.inputs[0]) : ValueId();
             Dims wanted;
@@ -176,6 +178,7 @@ void replace_by(Rewriter& r, const Graph& graph, const Node& node, std::vector<N
 ///     %y = global_max_pool2d(%x)                      ->  %y = adaptive_max_pool2d(%x)
 ///     %y = adaptive_max_pool2d(%x)                    ->  %y = max_pool2d(%x), where all windows
 ///                                                         are alike; so with averages
+///     %y = dense(%x, @w: T[units,K]) {transposed}     ->  %y = dense_backward_data(%x, @w)
 ///     %y = multiply(%x: T[N,C,H,W], %g: T[N,C,1,1])   ->  %y = channel_scale(%x, %g)
 ///
 /// Identities, dropout of rate 0, 1x1 pools of stride 1, sums, products and concatenations of one

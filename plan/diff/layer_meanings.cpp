@@ -13,6 +13,7 @@ const std::vector<LayerMeaning>& layer_meanings() {
          "first weights depend on a layer's place, not its name; the names in weight files and "
          "checkpoints change"},
         {"*", "from", kMath, "the layer reads another layer"},
+        {"*", kShare, kMath, "the layer has parameters of its own or those of another"},
         {"*", "filters", kMath, "the layer has another number of outputs and weights"},
         {"*", "units", kMath, "the layer has another number of outputs and weights"},
         {"*", "multiplier", kMath, "every channel has another number of outputs and weights"},

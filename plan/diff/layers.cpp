@@ -195,9 +195,12 @@ class LayerComparison {
         };
         for (const std::string& name : names) {
             const LayerMeaning& meaning = meaning_of_layer_field(s.type, name);
-            Change change = make_change(Section::layers, Action::changed, s.type + "." + name,
-                                        text(s.attributes, name), text(t.attributes, name),
-                                        meaning.meaning, meaning.reason);
+            std::string before = text(s.attributes, name);
+            if (name == kShare && !before.empty())
+                before = json_text(mapped({std::get<std::string>(s.attributes.at(name))})[0]);
+            Change change =
+                make_change(Section::layers, Action::changed, s.type + "." + name, before,
+                            text(t.attributes, name), meaning.meaning, meaning.reason);
             if (change.before != change.after) fields_.add(std::move(change), t.name);
         }
     }

@@ -153,7 +153,7 @@ void read_block_parameters(const SourceNode& map, const std::string& what, Block
             diagnostics.error(
                 Code::bad_name, entry.key_span,
                 fmt::format("a parameter of {} is named `{}`; it must be a letter, then letters, "
-                            "digits and `_`, not `name`, `from` or a word of expressions",
+                            "digits and `_`, not `name`, `from`, `share` or a word of expressions",
                             what, entry.key));
             continue;
         }

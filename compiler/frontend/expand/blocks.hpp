@@ -46,7 +46,7 @@ struct Block {
     std::string name;
     Span span;                              ///< of the declared name
     std::deque<BlockParameter> parameters;  ///< in the order declared
-    FieldTable fields;  ///< what a use takes: the parameters, and of layers `name` and `from`
+    FieldTable fields;  ///< what a use takes: the parameters, and those of every layer
     const SourceNode* layers = nullptr;  ///< null after a diagnostic, and of operators
     bool is_operator = false;
     bool is_loss = false;  ///< of operators: trainings take it up, layers do not

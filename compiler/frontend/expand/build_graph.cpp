@@ -97,17 +97,26 @@ class GraphBuilder {
 
         // Parameters join the graph only when the layer fits: a refused layer must not leave half
         // of itself.
-        std::vector<Parameter> parameters;
+        std::vector<Operand> parameters;
         const Type input = types.front();
         for (const auto* rules : {&def.parameters, &spec.parameters}) {
             for (const ParameterRule& rule : *rules) {
                 std::optional<Parameter> parameter = parameter_of(rule, spec, input);
                 if (!parameter) continue;
+                if (const auto shared = spec.shared.find(rule.role); shared != spec.shared.end()) {
+                    const ValueId value = parameter_value(shared->second.layer, rule.role);
+                    if (shared->second.form == SharedForm::transposed)
+                        node.attributes[kTransposed] = true;
+                    types.push_back(graph_.type(value));
+                    parameters.push_back({value, {}});
+                    continue;
+                }
                 parameter->layer = layer;
                 types.push_back(rule.type(input, spec.fields, job_.training.dtype));
-                parameters.push_back(std::move(*parameter));
+                parameters.push_back({{}, std::move(*parameter)});
             }
         }
+        if (spec.share) row.attributes[plan::kShare] = job_.model.layers[*spec.share].name;
         std::vector<Type> results;
         if (const auto error = infer(def, types, node.attributes, results)) {
             // Shapes fit a batch of one, or there were no layers; a larger batch may be too large.
@@ -116,13 +125,19 @@ class GraphBuilder {
             return false;
         }
         std::size_t operand = spec.sources.size();
-        for (Parameter& parameter : parameters) {
+        first_parameter_.push_back(graph_.parameters.size());
+        for (auto& [shared, parameter] : parameters) {
+            const Type& type = types[operand++];
+            if (shared.valid()) {
+                node.inputs.push_back(shared);
+                continue;
+            }
             parameter.initializer.stream = std::int64_t(graph_.parameters.size());
             const std::int64_t elements = element_count(parameter.dims);
             row.parameters += elements;
             row.trainable += parameter.trainable ? elements : 0;
             if (parameter.role == "weights") row.weights_shape = parameter.dims;
-            node.inputs.push_back(graph_.add_parameter(std::move(parameter), types[operand++]));
+            node.inputs.push_back(graph_.add_parameter(std::move(parameter), type));
         }
         row.forward_flops =
             flops_per_sample(def, types, results, spec.sources.size(), node.attributes);
@@ -133,6 +148,20 @@ class GraphBuilder {
         const NodeId id = graph_.add_node(std::move(node), results, value_name(spec.name));
         values_.push_back(graph_.node(id).outputs.front());
         return true;
+    }
+
+    /// What a layer reads of another one, or its own parameter.
+    struct Operand {
+        ValueId shared;
+        Parameter own;
+    };
+
+    /// Of a layer that stands in the graph and has the parameter as its own.
+    ValueId parameter_value(std::size_t layer, const std::string& role) const {
+        std::size_t i = first_parameter_[layer];
+        while (graph_.parameters[i].role != role)
+            ++i;
+        return graph_.parameters[i].value;
     }
 
     /// Nothing where the layer does not have it.
@@ -335,6 +364,7 @@ class GraphBuilder {
     Graph graph_;
     std::vector<ValueId> inputs_;
     std::vector<ValueId> values_;
+    std::vector<std::size_t> first_parameter_;  ///< of the graph's, by layer
 };
 
 }  // namespace

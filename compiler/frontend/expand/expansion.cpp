@@ -11,6 +11,7 @@
 #include "compiler/frontend/expand/expansion_count.hpp"
 #include "compiler/frontend/expand/expansion_scope.hpp"
 #include "compiler/frontend/expand/expansion_shapes.hpp"
+#include "compiler/frontend/expand/expansion_sharing.hpp"
 #include "compiler/frontend/expand/standard_blocks.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 
@@ -19,7 +20,7 @@ namespace {
 
 /// What an entry says about its place in the graph.
 struct Head {
-    std::optional<LocatedText> name;
+    std::optional<LocatedText> name, share;
     std::vector<LocatedText> from;
     bool unknown_from = false;  ///< after a diagnostic
 };
@@ -35,7 +36,11 @@ struct Reading {
 class Expander {
   public:
     Expander(const ModelLanguage& language, ModelSpec& model, Diagnostics& diagnostics)
-        : language_(language), model_(model), diagnostics_(diagnostics), names_(diagnostics) {}
+        : language_(language),
+          model_(model),
+          diagnostics_(diagnostics),
+          names_(diagnostics),
+          sharing_(model, names_, diagnostics) {}
 
     void run(const SourceNode& layers) {
         const int errors = diagnostics_.error_count();
@@ -51,7 +56,7 @@ class Expander {
         if (model_.layers.empty())
             diagnostics_.error(Code::out_of_range, layers.span,
                                "`layers` of model comes to nothing; there must be a layer");
-        check_read(output);
+        check_all_read(model_, output, diagnostics_);
     }
 
   private:
@@ -139,6 +144,7 @@ class Expander {
         else
             spec.name.resize(kMaximumNameBytes);
         if (reading->sound && counted) infer_shape(model_, *entry.op, spec, diagnostics_);
+        sharing_.settle(reading->head.share, entry.fields, scope, spec);
         model_.layers.push_back(std::move(spec));
         return index;
     }
@@ -220,11 +226,14 @@ class Expander {
         own.prefix = path + "/";
         own.input = source;
         own.given = &names_.given_in(*entry.block->layers);
+        own.shared = head.share ? sharing_.of_use(*entry.block, *head.share, scope)
+                                : scope.shared.counterpart(scope.prefix, own.prefix);
         stack_.push_back(entry.block);
         expanded_.insert(entry.block->layers);
         const int output = list(*entry.block->layers, source, inner, own);
         stack_.pop_back();
         names_.declare(path, output, place);
+        sharing_.add_use(path, *entry.block);
         return output;
     }
 
@@ -254,6 +263,7 @@ class Expander {
             spec.fields["expression"] = to_postfix(simplify(form->expression));
             spec.parameters = std::move(form->trained);
             infer_shape(model_, op(spec.type), spec, diagnostics_);
+            sharing_.settle(head.share, entry.fields, scope, spec);
         } else {
             incomplete_ = true;
         }
@@ -271,6 +281,11 @@ class Expander {
         const SourceNode* layers = list_of(entry, "layers");
         if (!repeat.times || !layers) incomplete_ = true;
         if (head.name) check_layer_name(head.name->text, head.name->span, diagnostics_);
+        const SourceEntry* shared = use.map.find("shared");
+        if (repeat.shared && !head.name)
+            diagnostics_.error(Code::missing_field, shared->key_span,
+                               "repetitions that are `shared` need names, and the repeat has none",
+                               "such as `repeat: {name: layer, shared: true, ...}`");
         const std::int64_t times = repeat.times.value_or(1);
         if (layers) met(times > 0, layers);
         if (head.name && !names_.check_length(scope.path(head.name->text), head.name->span)) {
@@ -296,6 +311,9 @@ class Expander {
             own.outer = &scope;
             own.input = scope.input;
             own.given = &names_.given_in(*layers);
+            own.shared = repeat.shared && i > 0
+                             ? SharedPrefix{scope.path(head.name->text + "_1/"), shared->value.span}
+                             : scope.shared.counterpart(scope.prefix, own.prefix);
             source = list(*layers, source, inner, own);
             names_.declare(path, source, head.name->span);
         }
@@ -337,7 +355,9 @@ class Expander {
 
     // ---- Fields, sources and names.
 
-    static bool is_head(const std::string& key) { return key == "name" || key == "from"; }
+    static bool is_head(const std::string& key) {
+        return key == "name" || key == "from" || key == "share";
+    }
 
     static std::vector<const SourceEntry*> own_fields(const LayerEntry& entry) {
         std::vector<const SourceEntry*> fields;
@@ -347,8 +367,8 @@ class Expander {
         return fields;
     }
 
-    /// `name` and `from` are read first, because the other fields may read the shape of what `from`
-    /// names. In them, `in` is the layer before.
+    /// `name`, `from` and `share` are read first, because the other fields may read the shape of
+    /// what `from` names. In them, `in` is the layer before.
     Head read_head(const LayerEntry& entry, const std::vector<const SourceEntry*>& fields,
                    int previous, const Environment& environment, UseFields& use) {
         Head head;
@@ -357,6 +377,9 @@ class Expander {
         const SourceEntry* name = use.map.find("name");
         if (name && name->value.is_scalar() && entry.control != ControlWord::condition)
             head.name = LocatedText{name->value.text, name->value.span};
+        const SourceEntry* share = use.map.find("share");
+        if (share && share->value.is_scalar() && !entry.control)
+            head.share = LocatedText{share->value.text, share->value.span};
         head.unknown_from = use.given.contains("from");
         if (const SourceEntry* from = use.map.find("from")) {
             const Field& field = *find_field(layer_table(), "from");
@@ -411,6 +434,7 @@ class Expander {
         FieldValues values =
             read_fields(use.map, fields_of_operator(*entry.op), scope_of_fields, diagnostics_);
         values.values.erase("name");
+        values.values.erase("share");
         if (reading.head.name && values.spans.contains("name"))
             values.sound =
                 check_layer_name(reading.head.name->text, reading.head.name->span, diagnostics_) &&
@@ -444,39 +468,13 @@ class Expander {
         return false;
     }
 
-    void check_read(int output) {
-        std::vector<bool> read(model_.layers.size(), false), fed(model_.inputs.size(), false);
-        for (const LayerSpec& layer : model_.layers)
-            for (const int source : layer.sources)
-                if (source >= 0)
-                    read[std::size_t(source)] = true;
-                else
-                    fed[std::size_t(-1 - source)] = true;
-        for (std::size_t i = 0; i < fed.size(); ++i)
-            if (!fed[i] && !model_.inputs[i].name.empty() && !model_.layers.empty())
-                diagnostics_.error(
-                    Code::unused_layer, model_.inputs[i].span,
-                    fmt::format("no layer reads the input `{}`", model_.inputs[i].name),
-                    "read it by `from`, or remove it");
-        if (output >= 0) read[std::size_t(output)] = true;
-        for (std::size_t i = 0; i < model_.layers.size(); ++i) {
-            if (read[i]) continue;
-            const LayerSpec& layer = model_.layers[i];
-            const auto name = layer.spans.find("name");
-            diagnostics_.error(
-                Code::unused_layer, name == layer.spans.end() ? layer.span : name->second,
-                fmt::format("no layer reads `{}`; only the last layer is the model's output",
-                            layer.name),
-                "read it by `from`, or remove it");
-        }
-    }
-
     SampleShape shape(int source) const { return shape_of(model_, source); }
 
     const ModelLanguage& language_;
     ModelSpec& model_;
     Diagnostics& diagnostics_;
     LayerNames names_;
+    Sharing sharing_;
     std::unordered_set<const SourceNode*> expanded_;  ///< lists that have been
     std::vector<const SourceNode*> skipped_;          ///< lists that may not have been
     std::unordered_set<const SourceNode*> met_;       ///< those in skipped_

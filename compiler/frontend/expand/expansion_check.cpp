@@ -1,5 +1,7 @@
 #include "compiler/frontend/expand/expansion_check.hpp"
 
+#include <fmt/format.h>
+
 #include "compiler/frontend/tables/tables.hpp"
 
 namespace dtnn::compiler {
@@ -57,6 +59,32 @@ void check_unexpanded(const SourceNode& list, const ModelLanguage& language,
         }
         for (const SourceNode* inner : nested_lists(raw))
             check_unexpanded(*inner, language, diagnostics);
+    }
+}
+
+void check_all_read(const ModelSpec& model, int output, Diagnostics& diagnostics) {
+    std::vector<bool> read(model.layers.size(), false), fed(model.inputs.size(), false);
+    for (const LayerSpec& layer : model.layers)
+        for (const int source : layer.sources)
+            if (source >= 0)
+                read[std::size_t(source)] = true;
+            else
+                fed[std::size_t(-1 - source)] = true;
+    for (std::size_t i = 0; i < fed.size(); ++i)
+        if (!fed[i] && !model.inputs[i].name.empty() && !model.layers.empty())
+            diagnostics.error(Code::unused_layer, model.inputs[i].span,
+                              fmt::format("no layer reads the input `{}`", model.inputs[i].name),
+                              "read it by `from`, or remove it");
+    if (output >= 0) read[std::size_t(output)] = true;
+    for (std::size_t i = 0; i < model.layers.size(); ++i) {
+        if (read[i]) continue;
+        const LayerSpec& layer = model.layers[i];
+        const auto name = layer.spans.find("name");
+        diagnostics.error(
+            Code::unused_layer, name == layer.spans.end() ? layer.span : name->second,
+            fmt::format("no layer reads `{}`; only the last layer is the model's output",
+                        layer.name),
+            "read it by `from`, or remove it");
     }
 }
 

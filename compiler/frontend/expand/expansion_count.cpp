@@ -77,6 +77,7 @@ RepeatHead read_repeat(const LayerEntry& entry, const UseFields& use, Diagnostic
     RepeatHead head;
     if (values.values.contains("times")) head.times = values.integer("times");
     if (values.values.contains("index")) head.index = values.text("index");
+    head.shared = values.values.contains("shared") && values.flag("shared");
     if (!is_variable_name(head.index))
         diagnostics.error(Code::bad_name, values.spans.at("index"),
                           fmt::format("the index of the repeat is named `{}`; it must be a letter, "

@@ -55,6 +55,7 @@ bool check_layer_count(const SourceNode& list, const ModelLanguage& language,
 struct RepeatHead {
     std::optional<std::int64_t> times;  ///< nothing after a diagnostic
     std::string index = "index";
+    bool shared = false;  ///< all repetitions have the parameters of the first
 };
 RepeatHead read_repeat(const LayerEntry& entry, const UseFields& use, Diagnostics& diagnostics);
 

@@ -68,15 +68,27 @@ bool LayerNames::check_length(const std::string& path, const Span& span) {
     return false;
 }
 
-int LayerNames::find(const LayerScope& scope, const std::string& name, const Span& span) {
-    if (name == "input") return scope.input;
+std::optional<std::string> LayerNames::path_of(const LayerScope& scope,
+                                               const std::string& name) const {
     for (const LayerScope* at = &scope; at; at = at->outer)
-        if (const auto found = entries_.find(at->path(name)); found != entries_.end())
-            return found->second.index;
+        if (std::string path = at->path(name); entries_.contains(path)) return path;
+    return std::nullopt;
+}
+
+std::optional<int> LayerNames::index_of(const std::string& path) const {
+    const auto found = entries_.find(path);
+    return found == entries_.end() ? std::nullopt : std::optional(found->second.index);
+}
+
+int LayerNames::find(const LayerScope& scope, const std::string& name, const Span& span,
+                     NameOf name_of) {
+    const bool source = name_of == NameOf::source;
+    if (name == "input" && source) return scope.input;
+    if (const auto path = path_of(scope, name)) return *index_of(*path);
     const Place& place = span.place;
     if (++missing_at_[{place.file, place.line, place.column}] > kMissingAtPlace)
         return kUnknownSource;
-    Missing missing{name, span, {}, {}, kUnknownSource};
+    Missing missing{name, name_of, span, {}, {}, kUnknownSource};
     for (const LayerScope* at = &scope; at; at = at->outer)
         missing.prefixes.push_back(at->prefix);
     missing.chain = probe_.error(Code::unknown_layer, Span{}, "").chain;
@@ -130,10 +142,13 @@ void LayerNames::report(const Missing& missing, bool incomplete) {
             error.notes.push_back(
                 {found->second.span, fmt::format("`{}` is declared here", *near)});
     }
-    if (!near && suggest) near = did_you_mean(missing.name, {"input"});
+    const bool source = missing.name_of == NameOf::source;
+    if (!near && suggest && source) near = did_you_mean(missing.name, {"input"});
     error.help = near ? fmt::format("did you mean `{}`?", *near)
-                      : "`from` takes `input`, names given by `name`, and types numbered in order, "
-                        "such as `conv2d_1`";
+                      : fmt::format(
+                            "{} names given by `name`, and types numbered in order, such as "
+                            "`conv2d_1`",
+                            source ? "`from` takes `input`," : "`share` takes");
 }
 
 const std::vector<std::string>& LayerNames::names_below(const std::string& prefix) {

@@ -5,6 +5,7 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -21,17 +22,33 @@ inline constexpr int kUnknownSource = std::numeric_limits<int>::min();  ///< aft
 /// Of a layer's name, with the blocks and repeats around it: a model may have 250,000 of them.
 inline constexpr std::size_t kMaximumNameBytes = 300;
 
+/// The layers whose parameters those of a scope have, each the one that is called like it there.
+struct SharedPrefix {
+    std::string prefix = {};  ///< empty: each layer has its own
+    Span span = {};           ///< where that is said
+
+    /// Of the layers, or the layer, of this path, in a scope of that prefix.
+    SharedPrefix counterpart(const std::string& scope, const std::string& path) const {
+        if (prefix.empty()) return {};
+        return {prefix + path.substr(scope.size()), span};
+    }
+};
+
 /// Where layers are numbered and looked up: the model, a use of a block, a repetition with a name.
 struct LayerScope {
     std::string prefix;  ///< "" or "stage_1/basic_2/"
     const LayerScope* outer =
-        nullptr;              ///< null where `from` may not look further: a block's border
-    int input = kModelInput;  ///< what `input` means
+        nullptr;               ///< null where `from` may not look further: a block's border
+    int input = kModelInput;   ///< what `input` means
+    SharedPrefix shared = {};  ///< whose parameters its layers have
     const std::set<std::string>* given = nullptr;  ///< names written in the scope's lists
     std::unordered_map<std::string, int> counts;   ///< by type
 
     std::string path(std::string_view name) const { return prefix + std::string(name); }
 };
+
+/// What a layer names another one for.
+enum class NameOf { source, shared };
 
 class LayerNames {
   public:
@@ -49,9 +66,14 @@ class LayerNames {
     /// Whether a path is short enough to be a name; reported when not.
     bool check_length(const std::string& path, const Span& span);
 
-    /// What `from` means. A name that is not there (yet) is remembered and reported by `finish`,
-    /// when it is known which names come later.
-    int find(const LayerScope& scope, const std::string& name, const Span& span);
+    /// What `from` means, or `share`, which does not take `input`. A name that is not there (yet)
+    /// is remembered and reported by `finish`, when it is known which names come later.
+    int find(const LayerScope& scope, const std::string& name, const Span& span,
+             NameOf name_of = NameOf::source);
+    /// The path that a name leads to; nothing where there is none.
+    std::optional<std::string> path_of(const LayerScope& scope, const std::string& name) const;
+    /// Of a layer, or of the source of what has that path; nothing where there is none.
+    std::optional<int> index_of(const std::string& path) const;
 
     /// The layer that the lookups since `mark` were made for.
     std::size_t mark() const { return missing_.size(); }
@@ -73,6 +95,7 @@ class LayerNames {
     };
     struct Missing {
         std::string name;
+        NameOf name_of;
         Span span;
         std::vector<std::string> prefixes;  ///< of the scopes looked in, innermost first
         std::vector<Note> chain;

@@ -102,6 +102,7 @@ void refine(Json& fields, const char* name, Json form, const FieldTable& table) 
 void add_layer_fields(Json& fields, std::size_t least, std::size_t most) {
     refine(fields, "name", layer_name_schema(false), layer_table());
     refine(fields, "from", sources_schema(least, most), layer_table());
+    refine(fields, "share", layer_name_schema(false), layer_table());
 }
 
 // An object of fields that other definitions describe, and of no others. To be closed it must

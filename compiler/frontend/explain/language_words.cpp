@@ -171,6 +171,19 @@ layers:
   - softmax
 )";
 
+constexpr std::string_view kShareExample = R"(kind: model
+inputs: {tokens: {shape: [64], axes: [step], dtype: i32, values: 256}}
+blocks:
+  perceptron: {layers: [dense: {units: 32}, gelu]}
+layers:
+  - embedding: {name: words, entries: 256, units: 32}
+  - perceptron: {name: first}
+  - perceptron: {name: second, share: first}
+  - repeat: {name: round, times: 4, shared: true, layers: [perceptron]}
+  - dense: {units: 256, bias: false, share: words}
+  - softmax: {axis: features}
+)";
+
 constexpr std::string_view kInExample = R"(kind: model
 input: {shape: [3, 32, 32]}
 blocks:
@@ -297,6 +310,13 @@ std::vector<LanguageWord> make_words() {
          "block's. Names are looked for in the own scope first, then, inside repeats but not "
          "across a block's border, outwards; `block_1/conv2d_2` is a layer inside a block.",
          kFromExample},
+        {"share", kWord,
+         "The layer above whose parameters a layer uses in place of its own: one of the same "
+         "operator and extents; for dense also another one's weights, or an embedding's table, the "
+         "other way round. What that layer does not have stays the layer's own, as do moving "
+         "statistics. A use of a block names an earlier use, whose layers share theirs; the rounds "
+         "of a repeat with `shared: true` have the parameters of the first.",
+         kShareExample},
         {"in", kWord,
          "What arrives at the layer where an expression stands: in.channels, in.height and "
          "in.width of an image, in.features of a row of numbers. In the default of a block's "

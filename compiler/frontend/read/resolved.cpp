@@ -8,6 +8,7 @@
 
 #include "base/json_text.hpp"
 #include "compiler/frontend/datasets/table_columns.hpp"
+#include "compiler/frontend/expand/expansion_sharing.hpp"
 #include "compiler/frontend/read/quantity.hpp"
 #include "compiler/frontend/read/scalars.hpp"
 #include "compiler/frontend/read/validation.hpp"
@@ -22,22 +23,22 @@ namespace {
 
 using Spans = std::map<std::string, Span>;
 
-std::string yaml_value(const AttributeValue& value) {
-    const auto* text = std::get_if<std::string>(&value);
-    return text ? yaml_text(*text) : to_json(value);
-}
-
-/// An initializer with numbers is kept as the inside of a map.
-std::string yaml_value(const Field& field, const AttributeValue& value) {
-    const auto* text = std::get_if<std::string>(&value);
-    if (field.type != FieldType::initializer || !text || text->find(": {") == std::string::npos)
-        return yaml_value(value);
-    return fmt::format("{{{}}}", *text);
-}
-
 bool is_zero(const AttributeValue& value) {
     return std::visit(
         [](const auto& content) { return content == std::decay_t<decltype(content)>(); }, value);
+}
+
+std::string quoted(const std::string& text) {
+    return json_text(text);
+}
+
+/// "[a, b]": every one of them in that form.
+template <class T, class Form>
+std::string list_of(const std::vector<T>& all, Form form) {
+    std::string text;
+    for (const T& one : all)
+        text += (text.empty() ? "" : ", ") + form(one);
+    return "[" + text + "]";
 }
 
 /// Writes the list of values and the document side by side, so that they cannot disagree.
@@ -240,15 +241,13 @@ class Writer {
             const std::string key = named ? "inputs." + input.name : "input";
             text_ += fmt::format("{}{}: {{shape: {}", named ? indent + "  " : indent,
                                  named ? input.name : key, to_json(input.shape));
-            value(fmt::format("model.{}.shape", key), to_json(input.shape), key + ".shape",
-                  model.spans);
+            const std::string path = "model." + key;
+            value(path + ".shape", to_json(input.shape), key + ".shape", model.spans);
             axes(input, key, model.spans);
             if (input.integers()) {
-                text_ += fmt::format(", dtype: i32, values: {}", input.values);
-                value(fmt::format("model.{}.dtype", key), json_text("i32"), key + ".dtype",
-                      model.spans);
-                value(fmt::format("model.{}.values", key), fmt::format("{}", input.values),
-                      key + ".values", model.spans);
+                const std::string values = fmt::format("{}", input.values);
+                part(path, "dtype", "i32", json_text("i32"), key + ".dtype", model.spans);
+                part(path, "values", values, values, key + ".values", model.spans);
             }
             text_ += "}\n";
         }
@@ -259,13 +258,22 @@ class Writer {
         const Axes usual = usual_axes(input.shape.size());
         if (std::equal(input.axes.begin(), input.axes.end(), usual.begin() + 1, usual.end()))
             return;
-        std::string quoted, bare;
-        for (const AxisKind kind : input.axes) {
-            quoted += (quoted.empty() ? "" : ", ") + json_text(name_of(kind));
-            bare += (bare.empty() ? "" : ", ") + std::string(name_of(kind));
-        }
-        text_ += fmt::format(", axes: [{}]", bare);
-        value(fmt::format("model.{}.axes", key), fmt::format("[{}]", quoted), key + ".axes", spans);
+        std::vector<std::string> kinds;
+        for (const AxisKind kind : input.axes)
+            kinds.emplace_back(name_of(kind));
+        names("model." + key, "axes", kinds, key + ".axes", spans);
+    }
+
+    /// A field of a line, as YAML and as JSON; `said` is its place among the spans.
+    void part(const std::string& path, const std::string& key, const std::string& yaml,
+              const std::string& json, const std::string& said, const Spans& spans) {
+        text_ += fmt::format(", {}: {}", key, yaml);
+        value(fmt::format("{}.{}", path, key), json, said, spans);
+    }
+
+    void names(const std::string& path, const std::string& key,
+               const std::vector<std::string>& list, const std::string& said, const Spans& spans) {
+        part(path, key, list_of(list, yaml_text), list_of(list, quoted), said, spans);
     }
 
     std::string source_name(int source) const {
@@ -277,23 +285,23 @@ class Writer {
     /// One line: every layer with its name, and with the layers it reads unless it reads the one
     /// before.
     void layer(const std::string& indent, const LayerSpec& layer, int previous) {
-        const std::string prefix = fmt::format("model.layers.{}.", layer.name);
+        const std::string path = "model.layers." + layer.name;
         text_ += fmt::format("{}- {}: {{name: {}", indent, layer.type, yaml_text(layer.name));
         if (layer.sources.size() != 1 || layer.sources[0] != previous) {
-            std::string quoted, bare;
-            for (const int source : layer.sources) {
-                const std::string name = source_name(source);
-                quoted += (quoted.empty() ? "" : ", ") + json_text(name);
-                bare += (bare.empty() ? "" : ", ") + yaml_text(name);
-            }
-            text_ += fmt::format(", from: [{}]", bare);
-            value(prefix + "from", fmt::format("[{}]", quoted), "from", layer.spans);
+            std::vector<std::string> sources;
+            for (const int source : layer.sources)
+                sources.push_back(source_name(source));
+            names(path, "from", sources, "from", layer.spans);
+        }
+        if (layer.share) {
+            const std::string& name = job_.model.layers[*layer.share].name;
+            part(path, "share", yaml_text(name), json_text(name), "share", layer.spans);
         }
         for (const Field& field : op(layer.type).fields) {
             const auto found = layer.fields.find(std::string(field.name));
-            if (found == layer.fields.end()) continue;
-            text_ += fmt::format(", {}: {}", field.name, yaml_value(field, found->second));
-            value(prefix + found->first, to_json(found->second), found->first, layer.spans);
+            if (found != layer.fields.end() && !initializes_shared(layer, field.name))
+                part(path, found->first, yaml_value(field, found->second), to_json(found->second),
+                     found->first, layer.spans);
         }
         text_ += "}\n";
     }
@@ -334,15 +342,13 @@ class Writer {
     /// A list of members: the list of their names is a value.
     void components(const std::string& prefix, const std::string& key, const ComponentSet& set,
                     const std::vector<plan::Component>& list, const Spans& spans) {
-        std::string names;
-        for (const plan::Component& one : list)
-            names += (names.empty() ? "" : ", ") + json_text(one.type);
-        value(prefix + key, "[" + names + "]", key, spans);
-        std::string text;
-        for (std::size_t i = 0; i < list.size(); ++i)
-            text += (text.empty() ? "" : ", ") +
-                    component_text(prefix, fmt::format("{}[{}]", key, i), set, list[i], spans);
-        text_ += fmt::format("  {}: [{}]\n", key, text);
+        const auto type = [](const plan::Component& one) { return json_text(one.type); };
+        value(prefix + key, list_of(list, type), key, spans);
+        std::size_t i = 0;
+        const auto text = [&](const plan::Component& one) {
+            return component_text(prefix, fmt::format("{}[{}]", key, i++), set, one, spans);
+        };
+        text_ += fmt::format("  {}: {}\n", key, list_of(list, text));
     }
 
     void dataset() {
@@ -384,14 +390,11 @@ class Writer {
     }
 
     void columns(const std::vector<plan::FeatureColumn>& list, const Spans& spans) {
-        std::string text, quoted;
-        for (const plan::FeatureColumn& column : list) {
-            const std::string one = column_text(column);
-            text += fmt::format("    - {}\n", one);
-            quoted += (quoted.empty() ? "" : ", ") + json_text(one);
-        }
-        value("dataset.columns", "[" + quoted + "]", "columns", spans);
-        text_ += "  columns:\n" + text;
+        const auto text = [](const auto& column) { return quoted(column_text(column)); };
+        value("dataset.columns", list_of(list, text), "columns", spans);
+        text_ += "  columns:\n";
+        for (const plan::FeatureColumn& column : list)
+            text_ += fmt::format("    - {}\n", column_text(column));
     }
 
     /// What the field says, if it is a list of texts and says something.
@@ -409,21 +412,17 @@ class Writer {
 
     void texts(const std::string& prefix, const std::string& key,
                const std::vector<std::string>& list, const Spans& spans) {
-        std::string quoted, bare;
-        for (const std::string& one : list) {
-            quoted += (quoted.empty() ? "" : ", ") + json_text(one);
-            bare += (bare.empty() ? "" : ", ") + yaml_text(one);
-        }
-        value(prefix + key, "[" + quoted + "]", key, spans);
-        text_ += fmt::format("  {}: [{}]\n", key, bare);
+        value(prefix + key, list_of(list, quoted), key, spans);
+        text_ += fmt::format("  {}: {}\n", key, list_of(list, yaml_text));
     }
 
     void groups(const std::vector<plan::ParameterGroup>& list, const FieldTable& table,
                 const Spans& spans) {
-        std::string patterns, text;
-        for (const plan::ParameterGroup& group : list)
-            patterns += (patterns.empty() ? "" : ", ") + json_text(group.pattern);
-        value("training.groups", "[" + patterns + "]", "groups", spans);
+        const auto pattern = [](const plan::ParameterGroup& group) {
+            return quoted(group.pattern);
+        };
+        value("training.groups", list_of(list, pattern), "groups", spans);
+        std::string text;
         for (std::size_t i = 0; i < list.size(); ++i) {
             Attributes attributes = list[i].attributes;
             attributes["parameters"] = list[i].pattern;

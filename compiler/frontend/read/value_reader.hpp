@@ -93,5 +93,8 @@ std::string to_json(const AttributeValue& value);
 
 /// Text as YAML: bare when every reader takes it for text, else in quotes.
 std::string yaml_text(const std::string& text);
+/// A value as YAML, for people; of this field.
+std::string yaml_value(const AttributeValue& value);
+std::string yaml_value(const Field& field, const AttributeValue& value);
 
 }  // namespace dtnn::compiler

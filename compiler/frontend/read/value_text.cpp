@@ -144,4 +144,17 @@ std::string to_json(const AttributeValue& value) {
     return std::visit(Printer{}, value);
 }
 
+std::string yaml_value(const AttributeValue& value) {
+    const auto* text = std::get_if<std::string>(&value);
+    return text ? yaml_text(*text) : to_json(value);
+}
+
+// An initializer with numbers is kept as the inside of a map.
+std::string yaml_value(const Field& field, const AttributeValue& value) {
+    const auto* text = std::get_if<std::string>(&value);
+    if (field.type != FieldType::initializer || !text || text->find(": {") == std::string::npos)
+        return yaml_value(value);
+    return fmt::format("{{{}}}", *text);
+}
+
 }  // namespace dtnn::compiler

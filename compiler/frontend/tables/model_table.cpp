@@ -103,6 +103,10 @@ const FieldTable& layer_table() {
                     "the layer, or the list of layers, to read instead of the one before; `input` "
                     "is the model's input, and inputs with names go by these",
                     kOfLayer),
+        text_field("share", kMayBeAbsent,
+                   "an earlier layer whose parameters it uses in place of its own, as far as that "
+                   "has them; of a block an earlier use of it, whose layers share theirs",
+                   kOfLayer),
     };
     return table;
 }
@@ -225,6 +229,9 @@ const FieldTable& repeat_table() {
                    "gives the layers of the repetitions names of their own, below NAME_1, NAME_2, "
                    "...; without it they are numbered on",
                    only_names("it names layers")),
+        flag_field("shared", false,
+                   "whether all repetitions use the parameters of the first; it takes a `name`",
+                   mathematics("each repetition has parameters of its own or not")),
         plain_field(FieldType::text_list, "from", kMayBeAbsent,
                     "the layer to read instead of the one before",
                     mathematics("the layers read others")),

@@ -58,7 +58,7 @@ const FieldTable& slurm_table();
 /// The fields of `input` in a model.
 const FieldTable& input_table();
 const FieldTable& named_input_table();  ///< of those of `inputs`
-/// What every layer takes besides its operator's fields: `name` and `from`.
+/// What every layer takes besides its operator's fields: `name`, `from` and `share`.
 const FieldTable& layer_table();
 /// `branches`, which add and concat take besides.
 const FieldTable& branches_table();

@@ -1,10 +1,12 @@
 /// A plan's layer table as the graph that it was written of. (Its resolved spec is for people: what
 /// formulas have learned has no form there.)
 
+#include <algorithm>
 #include <map>
 
 #include "compiler/onnx/out/export.hpp"
 #include "compiler/ops/emit.hpp"
+#include "compiler/ops/shared_form.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler::onnx {
@@ -36,7 +38,44 @@ class PlanGraph {
     }
 
   private:
+    /// A parameter and the layer that has it as its own.
+    struct Found {
+        const plan::Layer* owner;
+        const plan::Parameter* parameter;  ///< null: there is none
+    };
+
+    /// The layer that this one shares with; null: none.
+    const plan::Layer* shared_with(const plan::Layer& layer) const {
+        const auto share = layer.attributes.find(plan::kShare);
+        if (share == layer.attributes.end()) return nullptr;
+        const auto named = layers_.find(std::get<std::string>(share->second));
+        return named == layers_.end() ? nullptr : named->second;
+    }
+
+    Found find(const plan::Layer& layer, const std::string& role) {
+        for (const plan::Layer* at = &layer; at; at = shared_with(*at))
+            for (const plan::Parameter* parameter : parameters_[at->index])
+                if (parameter->role == role) return {at, parameter};
+        return {&layer, nullptr};
+    }
+
+    /// Those that no rule of the operator declares, all of one layer.
+    std::vector<Found> of_formula(const plan::Layer& layer) {
+        const auto& rules = op(layer.type).parameters;
+        for (const plan::Layer* at = &layer; at; at = shared_with(*at)) {
+            std::vector<Found> all;
+            for (const plan::Parameter* parameter : parameters_[at->index])
+                if (std::none_of(rules.begin(), rules.end(), [&](const ParameterRule& rule) {
+                        return rule.role == parameter->role;
+                    }))
+                    all.push_back({at, parameter});
+            if (!all.empty()) return all;
+        }
+        return {};
+    }
+
     void add(const plan::Layer& layer) {
+        layers_[layer.name] = &layer;
         const OpDef& def = op(layer.type);
         Node node;
         node.op = layer.type;
@@ -49,23 +88,30 @@ class PlanGraph {
             types.push_back(graph_.type(node.inputs.back()));
         }
         const Type input = types.front();
-        const auto take = [&](const plan::Parameter& from, Type type) {
-            Parameter parameter;
-            parameter.name = from.name;
-            parameter.dims = from.dims;
+        const auto take = [&](const Found& found, Type type) {
+            const plan::Parameter& from = *found.parameter;
+            if (found.owner != &layer && shared_form(def, type.dims, op(found.owner->type),
+                                                     from.dims) == SharedForm::transposed) {
+                node.attributes[kTransposed] = true;
+                type.dims = from.dims;
+            }
             types.push_back(type);
-            node.inputs.push_back(graph_.add_parameter(std::move(parameter), std::move(type)));
+            ValueId& value = taken_[&from];
+            if (!value.valid()) {
+                Parameter parameter;
+                parameter.name = from.name;
+                parameter.dims = from.dims;
+                value = graph_.add_parameter(std::move(parameter), std::move(type));
+            }
+            node.inputs.push_back(value);
         };
-        std::vector<const plan::Parameter*> own = parameters_[layer.index];
         for (const ParameterRule& rule : def.parameters)
-            for (const plan::Parameter*& parameter : own)
-                if (parameter && parameter->role == rule.role) {
-                    take(*parameter, rule.type(input, layer.attributes, plan_.target.dtype));
-                    parameter = nullptr;
-                }
+            if (const Found found = find(layer, rule.role); found.parameter)
+                take(found, rule.type(input, layer.attributes, plan_.target.dtype));
         // Those of formulas, in the order of the formula.
-        for (const plan::Parameter* parameter : own)
-            if (parameter) take(*parameter, {parameter->dtype, parameter->dims, {}, {}});
+        for (const Found& found : of_formula(layer))
+            take(found, {found.parameter->dtype, found.parameter->dims, {}, {}});
+        node.attributes.erase(plan::kShare);
         std::vector<Type> results;
         const auto error = infer(def, types, node.attributes, results);
         DTNN_CHECK(!error, "{}: {}", layer.name, error->text);
@@ -77,6 +123,8 @@ class PlanGraph {
     const plan::Plan& plan_;
     std::map<int, std::vector<const plan::Parameter*>> parameters_;  ///< by layer
     std::map<std::string, ValueId> values_;                          ///< by layer or input
+    std::map<std::string, const plan::Layer*> layers_;               ///< those before, by name
+    std::map<const plan::Parameter*, ValueId> taken_;
     Graph graph_;
 };
 

@@ -1,6 +1,7 @@
 /// Convolutions and dense layers.
 
 #include "compiler/onnx/out/node_writer.hpp"
+#include "compiler/ops/shared_form.hpp"
 #include "compiler/ops/spatial.hpp"
 
 namespace dtnn::compiler::onnx {
@@ -36,8 +37,14 @@ void write_conv2d_transpose(NodeWriter& out) {
 }
 
 void write_dense(NodeWriter& out) {
-    if (out.type().dims.size() == 2) return out.done("Gemm", out.inputs());
-    const std::string product = out.add("MatMul", {out.input(), out.input(1)});
+    const bool transposed = flag(out.attributes(), kTransposed);
+    if (out.type().dims.size() == 2)
+        return out.done("Gemm", out.inputs(),
+                        transposed ? std::vector{attribute("transB", std::int64_t{1})}
+                                   : std::vector<AttributeProto>());
+    std::string weights = out.input(1);
+    if (transposed) weights = out.add("Transpose", {weights});
+    const std::string product = out.add("MatMul", {out.input(), weights});
     out.done(out.has(2) ? out.add("Add", {product, out.input(2)}) : product);
 }
 

@@ -6,6 +6,7 @@
 
 #include "compiler/ir/printer.hpp"
 #include "compiler/ops/emit.hpp"
+#include "compiler/ops/shared_form.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {
@@ -34,6 +35,7 @@ void dense_shape(ShapeContext& c) {
     fallback(c, "bias", false);
     const Type& src = c.input(0);
     Dims weights = c.input(1).dims;
+    if (c.flag(kTransposed)) std::reverse(weights.begin(), weights.end());
     if (is_packed(c)) {
         const std::int64_t units = packed_filters(c, 1);
         if (c.error()) return;
@@ -68,6 +70,7 @@ void dense_shape(ShapeContext& c) {
 void dense_gradient(GradientContext& g) {
     const Node& node = g.node();
     DTNN_CHECK(!has_epilogue(node), "dense is fused after differentiation");
+    DTNN_CHECK(!flag(node.attributes, kTransposed), "its general form has the gradient");
     const bool bias = flag(node.attributes, "bias");
     if (g.wants(0))
         g.set(0, g.emit("dense_backward_data", {g.diff(0), g.input(1)},
@@ -79,6 +82,20 @@ void dense_gradient(GradientContext& g) {
         g.set(1, diffs[0]);
         if (bias) g.set(2, diffs[1]);
     }
+}
+
+/// With weights [units, K], another layer's, it is what the gradient by a source is of weights
+/// [K, units], and then the sum with the bias.
+std::vector<Node> dense_general_form(const Graph& graph, const Node& node) {
+    if (!flag(node.attributes, kTransposed)) return {};
+    std::vector<Node> form =
+        becomes(node, "dense_backward_data", {{"source_shape", graph.type(node.outputs[0]).dims}});
+    form.front().inputs = {node.inputs[0], node.inputs[1]};
+    if (flag(node.attributes, "bias")) {
+        form.push_back(becomes(node, "elementwise", {{"expression", std::string("x0 c1 add")}})[0]);
+        form.back().inputs = {node.inputs[0], node.inputs[2]};
+    }
+    return form;
 }
 
 }  // namespace
@@ -102,6 +119,8 @@ OpDef define_dense() {
         .attribute("epilogue", std::string("none"))
         .takes({Epilogue::relu})
         .weights_operand(1, kDenseOrder)
+        .reads_transposed({"dense", "embedding"})
+        .general_form(dense_general_form)
         .doc("Fully connected layer: every unit reads every number of the input.")
         .layer("- dense: {units: 10}")
         .field(integer_field("units", {}, "numbers that come out", 1, kLargestExtent))

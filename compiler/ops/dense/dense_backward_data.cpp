@@ -27,6 +27,15 @@ void dense_backward_data_shape(ShapeContext& c) {
     c.result(diff_src);
 }
 
+/// By diff_dst and by the weights, where it is a layer's forward form: one that reads the weights
+/// of another the other way round.
+void dense_backward_data_gradient(GradientContext& g) {
+    if (g.wants(0)) g.set(0, g.emit("dense", {g.diff(0), g.input(1)}, {}, "diff_src")[0]);
+    if (g.wants(1))
+        g.set(1, g.emit("dense_backward_weights", {g.diff(0), g.input(0)},
+                        {{"weights_shape", g.graph().type(g.input(1)).dims}}, "diff_weights")[0]);
+}
+
 }  // namespace
 
 /// diff_src[n,k] = sum over u of diff_dst[n,u] * weights[k,u]; times (y > 0) when `mask`.
@@ -37,9 +46,12 @@ OpDef define_dense_backward_data() {
         .multiplies()
         .takes({Epilogue::mask})
         .weights_operand(1, kDenseOrder)
-        .doc("Gradient of a fully connected layer by its source.")
+        .doc(
+            "Gradient of a fully connected layer by its source; and a layer whose weights are "
+            "another's, the other way "
+            "round.")
         .shape(dense_backward_data_shape)
-        .no_gradient(kNoSecondDerivative)
+        .gradient(dense_backward_data_gradient)
         .flops([](const std::vector<Type>& in, const std::vector<Type>& out, const Attributes& a) {
             return saturating_product({2, out[0].elements(), in[0].dims.back()}) +
                    (flag(a, "mask") ? out[0].elements() : 0);

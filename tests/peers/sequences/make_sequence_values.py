@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Writes sequence_values.json: what PyTorch makes of two networks over sequences, in double, trained by plain SGD on the batches
+"""Writes sequence_values.json: what PyTorch makes of three networks over sequences, in double, trained by plain SGD on the batches
 that are listed, under the mean cross-entropy. Their specs stand in sequences_test.cpp, where dropout of rate 0 changes nothing.
 
     features    [16 steps, 32 features], a class for each sample: dense layers, layer_norm, softmax over the steps, concat, mean
     tokens      [7 steps] of integers, a class for each step: embeddings, causal attention over queries, keys and values side by
                 side, and over queries that share keys and values, both turned by rotary embeddings; rms_norm, swiglu
+    shared      the same tokens; layers that share parameters: repetitions, two uses of a block, layers that read the weights of
+                others as they are and the other way round, and the table of the words at the end, with a bias of its own
 
 Needs PyTorch and NumPy; the test does not.
 """
@@ -18,7 +20,7 @@ from torch.nn import functional as F
 
 SAMPLES, BATCH, UPDATES, RATE = 12, 4, 9, 0.5
 UNITS, CLASSES = 8, 3
-STEPS, WORDS, WIDTH, HEADS, HIDDEN = 7, 11, 12, 3, 10
+STEPS, WORDS, WIDTH, HEADS, HIDDEN, NARROW = 7, 11, 12, 3, 10, 5
 
 
 def made(shape, seed, scale=1.0):
@@ -78,9 +80,32 @@ def first_of_tokens():
             for i, (name, shape) in enumerate(shapes.items())}
 
 
-def trained(source, labels, first, logits):
+def shared_logits(w, x):
+    def dense(name, y):
+        return y @ w[name + ".weights"] + w[name + ".bias"]
+
+    def tower(y):
+        return torch.tanh(dense("one/in", y)) @ w["one/out.weights"]
+
+    x = F.embedding(x, w["words.weights"])
+    for _ in range(2):
+        x = F.gelu(dense("turn_1/mix", F.layer_norm(x, (WIDTH,), w["turn_1/norm.gamma"], w["turn_1/norm.beta"], 1e-5)))
+    one = tower(x)
+    narrow = dense("one/in", one + tower(one))
+    return narrow @ w["one/in.weights"].T @ w["words.weights"].T + w["last.bias"]
+
+
+def first_of_shared():
+    shapes = {"words.weights": (WORDS, WIDTH), "turn_1/norm.gamma": (WIDTH,), "turn_1/norm.beta": (WIDTH,),
+              "turn_1/mix.weights": (WIDTH, WIDTH), "turn_1/mix.bias": (WIDTH,), "one/in.weights": (WIDTH, NARROW),
+              "one/in.bias": (NARROW,), "one/out.weights": (NARROW, WIDTH), "last.bias": (WORDS,)}
+    return {name: made(shape, 50 + i, 0.4) + (1 if name.endswith("gamma") else 0)
+            for i, (name, shape) in enumerate(shapes.items())}
+
+
+def trained(source, labels, first, logits, rate=RATE):
     weights = {name: torch.tensor(value, requires_grad=True) for name, value in first.items()}
-    optimizer = torch.optim.SGD(weights.values(), lr=RATE)
+    optimizer = torch.optim.SGD(weights.values(), lr=rate)
     losses = []
     for update in range(UPDATES):
         begin = BATCH * update % SAMPLES
@@ -94,7 +119,7 @@ def trained(source, labels, first, logits):
     return {
         "source": source.ravel().tolist(),
         "labels": labels.ravel().tolist(),
-        "rate": RATE,
+        "rate": rate,
         "first": {name: value.ravel().tolist() for name, value in first.items()},
         "losses": losses,
         "weights": {name: value.detach().numpy().ravel().tolist() for name, value in weights.items()},
@@ -111,8 +136,10 @@ def main():
     draw = np.random.default_rng(9)
     tokens = trained(draw.integers(0, WORDS, (SAMPLES, STEPS)), draw.integers(0, WORDS, (SAMPLES, STEPS)), first_of_tokens(),
                      tokens_logits)
+    shared = trained(draw.integers(0, WORDS, (SAMPLES, STEPS)), draw.integers(0, WORDS, (SAMPLES, STEPS)), first_of_shared(),
+                     shared_logits, rate=0.1)
     path = pathlib.Path(__file__).with_name("sequence_values.json")
-    path.write_text(json.dumps({"features": features, "tokens": tokens}, separators=(",", ":")) + "\n")
+    path.write_text(json.dumps({"features": features, "tokens": tokens, "shared": shared}, separators=(",", ":")) + "\n")
 
 
 if __name__ == "__main__":

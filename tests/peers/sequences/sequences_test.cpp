@@ -114,9 +114,25 @@ constexpr const char* kTokens = R"(
     - dense: {name: last, units: 11}
     - softmax: {axis: features}
 )";
+constexpr const char* kShared = R"(
+  inputs: {ids: {shape: [7], axes: [step], dtype: i32, values: 11}}
+  blocks:
+    tower: {layers: [dense: {name: in, units: 5}, tanh, dense: {name: out, units: 12, bias: false}]}
+  layers:
+    - embedding: {name: words, entries: 11, units: 12}
+    - repeat: {name: turn, times: 2, shared: true, layers: [layer_norm: {name: norm}, dense: {name: mix, units: 12}, gelu]}
+    - tower: {name: one}
+    - tower: {name: two, share: one}
+    - add: {from: [one, two]}
+    - dense: {name: narrow, units: 5, share: one/in}
+    - dense: {name: wide, units: 12, share: narrow, bias: false}
+    - dense: {name: last, units: 11, share: words}
+    - softmax: {axis: features}
+)";
 constexpr Network kNetworks[] = {
     {"features", "x", kFeatures, "16,32", "<f8", "", 3, ""},
     {"tokens", "ids", kTokens, "7", "<i8", "7", 11, "labels: step, "},
+    {"shared", "ids", kShared, "7", "<i8", "7", 11, "labels: step, "},
 };
 
 plan::Plan plan_of(const std::string& data, const Json& values, const Network& network, int ranks) {
