@@ -105,9 +105,11 @@ class PlanGraph {
             }
             node.inputs.push_back(value);
         };
-        for (const ParameterRule& rule : def.parameters)
+        for (const ParameterRule& rule : def.parameters) {
+            if (rule.dims(input, layer.attributes).empty()) continue;
             if (const Found found = find(layer, rule.role); found.parameter)
                 take(found, rule.type(input, layer.attributes, plan_.target.dtype));
+        }
         // Those of formulas, in the order of the formula.
         for (const Found& found : of_formula(layer))
             take(found, {found.parameter->dtype, found.parameter->dims, {}, {}});
