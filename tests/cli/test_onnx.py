@@ -18,6 +18,11 @@ dataset: {{kind: dataset, name: few, type: synthetic, shape: [3, 32, 32], classe
 training: {{optimizer: adam, batch_size: 8, epochs: 1}}
 """
 
+# Weights that layers share, as they are and the other way round, with and without the bias.
+SHARED = ("{name: shared, input: {shape: [3, 32, 32]}, layers: [max_pool2d: {kernel: 8}, flatten, dense: {name: a, units: 24}, relu, "
+          "dense: {name: b, units: 48, share: a, bias: false}, tanh, dense: {units: 24, share: a}, relu, "
+          "dense: {units: 48, share: b}, tanh, dense: {units: 10}, softmax]}")
+
 
 class Onnx(CommandTest):
     def predicted(self, plan, weights):
@@ -27,7 +32,8 @@ class Onnx(CommandTest):
         return [[float(number) for number in row if re.fullmatch(r"[0-9.e+-]+", number)] for row in rows[1:]]
 
     def test_a_network_comes_back_as_blocks_with_the_same_predictions(self):
-        for model, blocks, repeats in (("resnet20_cifar10", 2, 1), ("densenet_cifar10", 1, 3), ("{extends: mobilenet_v2, input: {shape: [3, 32, 32]}, parameters: {classes: 10}}", 2, 0)):
+        for model, blocks, repeats in (("resnet20_cifar10", 2, 1), ("densenet_cifar10", 1, 3), ("{extends: mobilenet_v2, input: {shape: [3, 32, 32]}, parameters: {classes: 10}}", 2, 0),
+                                       (SHARED, 0, 0)):
             with self.subTest(model=model):
                 self.write("job.yaml", JOB.format(name="theirs", model=model))
                 self.expect(self.dtnnc("compile", "job.yaml", "-o", "plan.json"), 0)
