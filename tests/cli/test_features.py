@@ -237,6 +237,22 @@ class Features(CommandTest):
                 self.expect(self.dtnn_run("predict", plan, "--weights", "run/weights.safetensors", "--input", "a.png"), 1,
                             "no image", "give .npz or .npy files")
 
+    def test_an_array_alone_is_of_the_only_input(self):
+        draw = random.Random(2)
+        arrays = {f"{name}_{split}": Array("<i8", (count, 6) if name == "words" else (count,),
+                                           [draw.randrange(2) for _ in range(count * (6 if name == "words" else 1))])
+                  for split, count in (("train", 40), ("test", 12)) for name in ("words", "y")}
+        write_npz(self.path("data.npz"), arrays)
+        with open(self.path("words.npy"), "wb") as file:
+            file.write(npy_bytes(arrays["words_test"]))
+        self.write("job.yaml", "kind: job\nname: words\nmodel:\n  name: words\n"
+                   "  inputs: {words: {shape: [6], axes: [step], dtype: i32, values: 2}}\n"
+                   "  layers: [embedding: {entries: 2, units: 3}, flatten, dense: {units: 2}, softmax]\n"
+                   "dataset: {type: archive, path: data.npz}\ntraining: {epochs: 1, batch_size: 10}\n")
+        plan = self.compile(spec="job.yaml")
+        self.train(plan, "--output", "run")
+        self.assertEqual(self.predicted(plan, "test")["probabilities"], self.predicted(plan, "words.npy")["probabilities"])
+
     def test_a_class_for_every_step(self):
         for axes, shape, labels, end in (
                 ("step, feature", (6, 4), (6,), ["dense: {units: 2}", "softmax"]),

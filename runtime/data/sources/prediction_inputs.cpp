@@ -188,14 +188,14 @@ void PredictionInputs::add_given(const std::string& path) {
     std::string names;
     for (const plan::Feature& input : dataset_.inputs)
         names += (names.empty() ? "`" : ", `") + input.name + "`";
-    const bool named = !dataset_.input().name.empty();
-    if (!path.ends_with(".npz") && (named || !path.ends_with(".npy")))
+    const bool several = dataset_.inputs.size() > 1;
+    if (!path.ends_with(".npz") && (several || !path.ends_with(".npy")))
         throw bad_file(path,
-                       named ? fmt::format("the network's inputs have names: {}", names)
-                             : fmt::format("the network's input is an array of [{}], no image",
-                                           shape_text(shape_)),
-                       named ? "give an .npz file that has an array for each"
-                             : "give .npz or .npy files of arrays [samples] and these extents");
+                       several ? fmt::format("the network's inputs have names: {}", names)
+                               : fmt::format("the network's input is an array of [{}], no image",
+                                             shape_text(shape_)),
+                       several ? "give an .npz file that has an array for each"
+                               : "give .npz or .npy files of arrays [samples] and these extents");
     Part part{.path = path, .several = true};
     part.source = ArraySource::open_given(path, dataset_.inputs, kMostTensorBytes);
     part.samples = part.source->size(Split::train);
