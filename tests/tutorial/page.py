@@ -44,8 +44,15 @@ NUMBER = r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?:[kMG]\b)?"
 DURATION = r"\d[\d.]* (?:ms|s|min|h)\b(?: \d+ (?:s|min)\b)?"
 
 
+PATIENCE = 120  # seconds for a block of commands under sanitizers, which make of a training's seconds an hour
+
+
 class PageError(Exception):
     """What a page says is not so."""
+
+
+class PageTooSlow(Exception):
+    """What a page does takes too long under sanitizers."""
 
 
 class Step:
@@ -205,9 +212,14 @@ class Page:
 
     def shell(self, step, folder, expected=None):
         script = 'trap \'echo "line $((LINENO - 1)) of the block failed: $BASH_COMMAND" >&2\' ERR\n' + step.text
-        done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", script], cwd=folder.path, env=self.environment,
+        command = ["bash", "-e", "-o", "pipefail", "-c", script]
+        if SANITIZED:
+            command = ["timeout", "--kill-after=5", str(PATIENCE), *command]
+        done = subprocess.run(command, cwd=folder.path, env=self.environment,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               timeout=limit(300), check=False)
+        if SANITIZED and done.returncode == 124:
+            raise PageTooSlow(f"{self.path}:{step.line}: it takes more than {PATIENCE} seconds under sanitizers")
         expected = int(step.values.get("exit", expected or 0))
         if done.returncode != expected:
             self.fail(step, f"exit code {done.returncode}, not {expected}:\n{step.text}{done.stdout[-6000:]}")
