@@ -107,6 +107,7 @@ class GraphBuilder {
                     const ValueId value = parameter_value(shared->second.layer, rule.role);
                     if (shared->second.form == SharedForm::transposed)
                         node.attributes[kTransposed] = true;
+                    row.attributes.erase(rule.initializer_field());
                     types.push_back(graph_.type(value));
                     parameters.push_back({value, {}});
                     continue;
