@@ -91,6 +91,10 @@ const Case kCases[] = {
     {"dense",
      "graph @g(%x: f64[3,7], @w: f64[7,4], @b: f64[4]) { %y = dense(%x, @w, @b) {bias=true} }",
      {0, 1, 2}},
+    {"dense_backward_data",
+     "graph @g(%x: f64[3,4], @w: f64[7,4]) { %y = dense_backward_data(%x, @w) {source_shape=[3,7]} "
+     "}",
+     {0, 1}},
     {"dense",
      "graph @g(%x: f64[3,2,3,2]{0,2,3,1}, @w: f64[2,3,2,4]{1,2,0,3} of [12,4]) { %y = dense(%x, "
      "@w) }",

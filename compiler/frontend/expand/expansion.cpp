@@ -283,7 +283,7 @@ class Expander {
         if (head.name) check_layer_name(head.name->text, head.name->span, diagnostics_);
         const SourceEntry* shared = use.map.find("shared");
         if (repeat.shared && !head.name)
-            diagnostics_.error(Code::missing_field, shared->key_span,
+            diagnostics_.error(Code::conflicting_fields, shared->key_span,
                                "repetitions that are `shared` need names, and the repeat has none",
                                "such as `repeat: {name: layer, shared: true, ...}`");
         const std::int64_t times = repeat.times.value_or(1);

@@ -152,7 +152,7 @@ void Sharing::settle(const std::optional<LocatedText>& share, const SourceNode* 
         }
         layer.shared[rule->role] = {owner, *form};
         if (const SourceEntry* first = written ? written->find(rule->initializer_field()) : nullptr)
-            diagnostics_.error(Code::misplaced_field, first->key_span,
+            diagnostics_.error(Code::conflicting_fields, first->key_span,
                                fmt::format("`{}` says how {} begin that `{}` has of `{}`",
                                            first->key, rule->role, layer.name, whose),
                                "remove it");
