@@ -196,6 +196,10 @@ class LayerComparison {
         for (const std::string& name : names) {
             const LayerMeaning& meaning = meaning_of_layer_field(s.type, name);
             std::string before = text(s.attributes, name);
+            // How a parameter begins is no field of the layer that shares it.
+            const bool one_shares = s.attributes.contains(kShare) != t.attributes.contains(kShare);
+            if (one_shares && name != kShare && before.empty() != text(t.attributes, name).empty())
+                continue;
             if (name == kShare && !before.empty())
                 before = json_text(mapped({std::get<std::string>(s.attributes.at(name))})[0]);
             Change change =
