@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <numbers>
 #include <set>
 
 #include "base/saturating.hpp"
@@ -56,6 +58,11 @@ constexpr std::int64_t kPasses = 2, kKept = 2, kNumber = 8, kWritten = 24,
 
 }  // namespace
 
+double MetricInfo::value(double mean) const {
+    if (form == MetricForm::exponential) return std::exp(mean);
+    return form == MetricForm::bits ? mean / std::numbers::ln2 : mean;
+}
+
 std::span<const MetricInfo> all_metrics() {
     return kMetrics;
 }
@@ -85,7 +92,7 @@ Averaging averaging_of(const Attributes& attributes) {
 bool is_one_number(const Metric& metric) {
     const MetricInfo* info = find_metric(metric.type);
     if (info == nullptr || info->form == MetricForm::table) return false;
-    return info->form == MetricForm::number ||
+    return info->form != MetricForm::rate ||
            averaging_of(metric.attributes) != Averaging::per_class;
 }
 
@@ -99,6 +106,7 @@ bool higher_is_better(const Metric& metric) {
 std::string metric_output(const Component& metric, LabelKind kind) {
     const MetricInfo* info = find_metric(metric.type);
     if (info != nullptr && info->join == MetricJoin::scores) return "predictions";
+    if (info != nullptr && info->join == MetricJoin::mean) return "cross_entropy";
     if (metric.type == kFormula) return fmt::format("{}.{}", kFormula, metric_name(metric));
     if (info == nullptr || info->join == MetricJoin::sum) return metric_name(metric);
     if (kind == LabelKind::classes) return "class_pairs";

@@ -13,12 +13,12 @@
 
 namespace dtnn::plan {
 
-enum class MetricJoin { sum, counts, scores };
+enum class MetricJoin { sum, mean, counts, scores };
 enum class MetricBetter { higher, lower, neither };
 constexpr auto names_of(MetricBetter) {
     return std::to_array<const char*>({"higher", "lower", "neither"});
 }
-enum class MetricForm { number, rate, table };
+enum class MetricForm { number, exponential, bits, rate, table };
 /// Whether rates of classes are averaged, are those of all classes' answers together, or stay
 /// apart.
 enum class Averaging { macro, micro, per_class };
@@ -50,6 +50,8 @@ struct MetricInfo {
     RateWeights rate;           ///< of what has the form of a rate
     std::string_view of_class;  ///< what such a rate of one class is called
 
+    /// What a pass's sum or mean, divided, comes to.
+    double value(double mean) const;
     bool takes(LabelKind kind) const { return (labels >> int(kind)) % 2 != 0; }
 };
 
@@ -74,7 +76,10 @@ bool higher_is_better(const Metric& metric);
 
 /// The output of the programs that the metric reads. Metrics that share one have one output.
 ///     sum      the metric's name, of a formula "formula." and its name: f64, the sum over the
-///     batch counts   "class_pairs", i32 [rows, 2]: label and prediction of each row, -1 for a
+///              batch
+///     mean     "cross_entropy": the plan's type, the mean over the rows that count of what the
+///              loss of that kind is without smoothing and weights
+///     counts   "class_pairs", i32 [rows, 2]: label and prediction of each row, -1 for a
 ///     label that
 ///              is no class; where samples have any number of classes "label_counts", i64 [C, 4]:
 ///              true negatives, false positives, false negatives, true positives of each, with the

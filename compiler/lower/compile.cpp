@@ -209,16 +209,8 @@ std::int64_t gradient_bytes(const Graph& forward, const plan::Training& training
 
 plan::Prediction prediction_of(const Graph& forward, const plan::Training& training,
                                const plan::Dataset& dataset) {
-    plan::Prediction gives = plan::Prediction::scores;
-    ValueId value = forward.outputs.front().value;
-    while (forward.value(value).kind == ValueKind::result) {
-        const Node& node = forward.node(forward.value(value).producer);
-        gives = op(node.op).gives;
-        if (!op(node.op).keeps_numbers) break;
-        value = node.inputs[0];
-    }
-    return prediction_of(gives, find_loss(training.loss, training.loss_attributes),
-                         dataset.target().kind);
+    return prediction_of(given_by(forward, forward.outputs.front().value),
+                         find_loss(training.loss, training.loss_attributes), dataset.target().kind);
 }
 
 /// With `live_bytes`, backward recomputes what values would take beyond them, as far as it can.

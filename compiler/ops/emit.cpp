@@ -202,6 +202,16 @@ plan::KernelClass kernel_class_of(const Graph& graph, const Node& node, std::str
     return flag(node.attributes, "bf16") ? plan::KernelClass::bf16_products : found;
 }
 
+plan::Prediction given_by(const Graph& graph, ValueId value) {
+    plan::Prediction gives = plan::Prediction::scores;
+    while (const Node* node = producer(graph, value)) {
+        gives = op(node->op).gives;
+        if (!op(node->op).keeps_numbers) break;
+        value = node->inputs[0];
+    }
+    return gives;
+}
+
 bool has_wide_factors(const OpDef& def, const Dims& weights, const Attributes& attributes) {
     constexpr std::int64_t kWide = 32;
     const auto groups = attributes.find("groups");

@@ -20,6 +20,10 @@ Cost cost_of(const Graph& graph, const Node& node);
 /// A node's attributes and, where it does not say them, those that its operator declares.
 Attributes complete_attributes(const Node& node);
 
+/// What a value's numbers are: by the last operator that did more than order them; of an input
+/// scores.
+plan::Prediction given_by(const Graph& graph, ValueId value);
+
 /// The class of the step that runs a node by the kernel of that name. What only a naive reference
 /// kernel can do has a class of its own, but for the updates of optimizers, which are bound by
 /// memory.

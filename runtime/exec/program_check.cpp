@@ -93,6 +93,8 @@ void check_measures(const plan::Plan& plan, const plan::Program& program, bool t
             throw refused_plan(name, fmt::format("its metric `{}` is unknown", metric.type));
         if (info->join == plan::MetricJoin::sum) {
             check_one(metric.output, DType::f64);
+        } else if (info->join == plan::MetricJoin::mean) {
+            check_one(metric.output, plan.target.dtype);
         } else if (info->join == plan::MetricJoin::scores) {
             // Not measured in training. Scores of pixels have the classes as an axis of their own.
             if (training) continue;

@@ -10,7 +10,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "plan/metrics.hpp"
 #include "plan/rules/ignored_labels.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/comm/communicator.hpp"
@@ -84,8 +83,8 @@ MetricSet::MetricSet(const plan::Plan& plan, PassKind kind, std::int64_t samples
             throw RunError(Exit::mismatch, fmt::format("no metric is called `{}`", metric.type),
                            "compile the job again with the dtnnc of this version");
         }
-        if (info->join == plan::MetricJoin::sum) {
-            running_.push_back({metric.name, i, plan::metric_items(metric, plan.dataset)});
+        if (info->join == plan::MetricJoin::sum || info->join == plan::MetricJoin::mean) {
+            running_.push_back({metric.name, i, info, plan::metric_items(metric, plan.dataset)});
         } else if (info->join == plan::MetricJoin::scores) {
             scoring_ = i;
         } else if (std::none_of(counts_.begin(), counts_.end(),
@@ -127,10 +126,18 @@ void MetricSet::add(const BatchOutputs& batch, std::int64_t samples) {
     samples_ += samples;
     weight_ += weight;
     last_loss_ = {batch.batch_loss() * weight, weight};
-    if (batch.counted.data != nullptr) counted_ += number_of(batch.counted);
-    for (Running& running : running_)
-        running.sum += running.metric == kLoss ? batch.batch_loss() * weight
-                                               : number_of(batch.metrics[running.metric]);
+    const double counted = batch.counted.data != nullptr ? number_of(batch.counted) : 0;
+    counted_ += counted;
+    for (Running& running : running_) {
+        if (running.metric == kLoss) {
+            running.sum += last_loss_.sum;
+            continue;
+        }
+        const double value = number_of(batch.metrics[running.metric]);
+        const bool mean = running.info->join == plan::MetricJoin::mean;
+        const double rows = ignores_ ? counted : double(samples) * double(running.items);
+        running.sum += mean ? value * rows : value;
+    }
     for (Counts& counts : counts_) {
         const BatchOutputs::Array& array = batch.metrics[counts.metric];
         if (!multiple_) {
@@ -199,7 +206,9 @@ double MetricSet::running_value(std::size_t i) const {
     const double count = running.metric == kLoss ? weight_
                          : ignores_              ? counted_
                                                  : double(samples_) * double(running.items);
-    return count > 0 ? unsigned_nan(running.sum / count) : 0;
+    if (!(count > 0)) return 0;
+    const double mean = running.sum / count;
+    return unsigned_nan(running.info == nullptr ? mean : running.info->value(mean));
 }
 
 std::vector<MetricValue> MetricSet::values() const {

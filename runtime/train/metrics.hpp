@@ -8,6 +8,8 @@
 ///     categorical_accuracy,    right answers / rows. A row is a sample, or a pixel where pixels
 ///     top_k_accuracy           have labels
 ///     binary_accuracy          right answers / (rows * classes)
+///     cross_entropy            sum of (batch's mean * its rows that count) / those of all
+///     perplexity               e to the power of that; bits_per_token: that / ln 2
 ///     hinge                    sum over rows / rows
 ///     mean_squared_error,      sum over elements / (rows * classes)
 ///     mean_absolute_error
@@ -36,6 +38,7 @@
 #include <string_view>
 #include <vector>
 
+#include "plan/metrics.hpp"
 #include "plan/plan.hpp"
 #include "runtime/train/class_counts.hpp"
 
@@ -133,8 +136,9 @@ class MetricSet {
   private:
     struct Running {
         std::string name;
-        std::size_t metric = 0;  ///< its place in the plan; kLoss: the loss
-        std::int64_t items = 1;  ///< what the sum of one sample is divided by
+        std::size_t metric = 0;                  ///< its place in the plan; kLoss: the loss
+        const plan::MetricInfo* info = nullptr;  ///< null: the loss
+        std::int64_t items = 1;                  ///< what the sum of one sample is divided by
         double sum = 0;
     };
     /// Metrics that read one output share its counts.

@@ -110,10 +110,7 @@ class Checker {
     }
 
     void model_end() {
-        const std::vector<LayerSpec>& layers = job_.model.layers;
-        const LayerSpec* last = &layers.back();
-        while (last->sources[0] >= 0 && op(last->type).keeps_numbers)
-            last = &layers[std::size_t(last->sources[0])];
+        const LayerSpec* const last = &last_layer();
         const std::string& type = last->type;
         const plan::Prediction gives = op(type).gives;
         const bool probabilities = gives == plan::Prediction::probabilities;
@@ -151,7 +148,33 @@ class Checker {
         error.help = help;
     }
 
+    /// What is made of probabilities needs a model that gives them.
+    void measured_ends() {
+        const LayerSpec& last = last_layer();
+        if (op(last.type).gives != plan::Prediction::scores) return;
+        for (std::size_t i = 0; i < training_.metrics.size(); ++i) {
+            const plan::MetricInfo* info = plan::find_metric(training_.metrics[i].type);
+            if (!info || info->join != plan::MetricJoin::mean) continue;
+            Diagnostic& error = diagnostics_.error(
+                Code::not_probabilities, span(fmt::format("metrics[{}]", i)),
+                fmt::format("the metric `{}` takes probabilities, or their logarithms, but the "
+                            "model ends in `{}`",
+                            info->type, last.type));
+            error.notes.push_back({last.span, "it ends here"});
+            error.help = "end the model with `- softmax`, or leave the metric out";
+        }
+    }
+
   private:
+    /// The last that does more than order numbers.
+    const LayerSpec& last_layer() const {
+        const std::vector<LayerSpec>& layers = job_.model.layers;
+        const LayerSpec* last = &layers.back();
+        while (last->sources[0] >= 0 && op(last->type).keeps_numbers)
+            last = &layers[std::size_t(last->sources[0])];
+        return *last;
+    }
+
     /// The loss over rows that goes with the model's last layer, where the training's is one that
     /// goes with another layer; null otherwise.
     const LossInfo* loss_of_rows_behind(const std::string& type) const {
@@ -268,7 +291,10 @@ void check_labels(const JobSpec& job, Diagnostics& diagnostics) {
 }
 
 void check_model_end(const JobSpec& job, Diagnostics& diagnostics) {
-    if (!job.model_alone) Checker(job, diagnostics).model_end();
+    if (job.model_alone) return;
+    Checker checker(job, diagnostics);
+    checker.model_end();
+    checker.measured_ends();
 }
 
 }  // namespace dtnn::compiler

@@ -132,6 +132,17 @@ const ComponentSet& metrics() {
           "number of classes.",
           "kind: training\nloss: binary_cross_entropy\nmetrics: [binary_accuracy]\n",
           &threshold_fields()},
+         {"cross_entropy",
+          "The mean of -log of the probability that the label was given, in nats: what the loss is "
+          "without smoothing and weights of classes.",
+          "kind: training\nmetrics: [cross_entropy]\n", &no_fields()},
+         {"perplexity",
+          "e to the power of the cross-entropy: among how many labels, all alike, one would be as "
+          "unsure. Of text, of the next token.",
+          "kind: training\nmetrics: [perplexity]\n", &no_fields()},
+         {"bits_per_token",
+          "The cross-entropy in bits: of text whose tokens are bytes, bits per byte.",
+          "kind: training\nmetrics: [bits_per_token]\n", &no_fields()},
          {"hinge", "The hinge loss, as a metric.", "kind: training\nmetrics: [hinge]\n",
           &measured_hinge_fields()},
          {"mean_squared_error",

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "compiler/ops/axis.hpp"
+#include "compiler/ops/emit.hpp"
 #include "compiler/ops/loss/loss.hpp"
 #include "compiler/ops/loss/losses.hpp"
 #include "compiler/ops/op.hpp"
@@ -17,18 +19,22 @@
 namespace dtnn::compiler {
 namespace {
 
+constexpr const char* kLossOfProbabilities = "categorical_cross_entropy";
+constexpr const char* kLossOfLogarithms = "negative_log_likelihood";
+
 /// Appends the loss and the metrics to a graph whose predictions are rows.
 class Measures {
   public:
     /// `target`: the samples as rows, where these are their own labels.
     Measures(Rewriter& r, const Graph& graph, const PassContext& context, ValueId predictions,
-             std::int64_t pixels, ValueId target)
+             plan::Prediction gives, std::int64_t pixels, ValueId target)
         : r_(r),
           graph_(graph),
           context_(context),
           predictions_(predictions),
           pixels_(pixels),
-          targeted_(context.soft_labels || context.label_kind != plan::LabelKind::classes) {
+          targeted_(context.soft_labels || context.label_kind != plan::LabelKind::classes),
+          logarithms_(gives == plan::Prediction::log_probabilities) {
         const plan::Training& training = context.training;
         loss_ = find_loss(training.loss, training.loss_attributes);
         DTNN_CHECK(loss_ != nullptr, "no loss is named `{}`", training.loss);
@@ -39,7 +45,8 @@ class Measures {
     }
 
     std::vector<GraphOutput> run() {
-        outputs_.push_back({plan::kLossName, loss()});
+        loss_value_ = loss();
+        outputs_.push_back({plan::kLossName, loss_value_});
         const std::vector<double> weights = weights_of_labels();
         if (!weights.empty() && !targeted_)
             add(kLossWeight, "label_weights", {answers_}, {{"class_weights", weights}});
@@ -139,8 +146,22 @@ class Measures {
             attributes["class_weights"] = std::move(weights);
         const std::string name(loss_->name);
         if (op(name).attributes.contains("pixels")) attributes["pixels"] = pixels_;
+        loss_attributes_ = attributes;
         return append(name.c_str(), {predictions_, answers_}, Phase::forward, std::move(attributes),
                       "loss");
+    }
+
+    /// The mean over the rows that count of -log of the label's probability: the loss, where that
+    /// is no more.
+    ValueId cross_entropy() {
+        Attributes attributes;
+        if (context_.ignores_labels) attributes["class_weights"] = equal_weights();
+        const char* const name = logarithms_ ? kLossOfLogarithms : kLossOfProbabilities;
+        if (loss_->name == name && loss_attributes_ == attributes) return loss_value_;
+        // As good as no bound: what no number of 32 bits is less than.
+        if (!logarithms_) attributes["epsilon"] = double(std::numeric_limits<float>::min());
+        return append(name, {predictions_, answers_}, Phase::metric, std::move(attributes),
+                      "cross_entropy");
     }
 
     std::vector<double> equal_weights() const {
@@ -173,6 +194,8 @@ class Measures {
         if (info->join == plan::MetricJoin::scores) {
             if (context_.program == plan::ProgramKind::evaluate)
                 outputs_.push_back({metric.output, predictions()});
+        } else if (info->join == plan::MetricJoin::mean) {
+            outputs_.push_back({metric.output, cross_entropy()});
         } else if (info->join == plan::MetricJoin::counts) {
             if (context_.label_kind == plan::LabelKind::classes)
                 add(metric.output, "class_pairs", {predictions_, answers_}, {});
@@ -201,9 +224,11 @@ class Measures {
     const Graph& graph_;
     const PassContext& context_;
     const LossInfo* loss_ = nullptr;
-    ValueId predictions_, answers_, one_hot_, sigmoid_, restored_;
-    std::int64_t pixels_;  ///< or steps, of a sample; 0: predictions are rows
-    bool targeted_;        ///< the answers are rows of numbers, not labels
+    ValueId predictions_, answers_, one_hot_, sigmoid_, restored_, loss_value_;
+    Attributes loss_attributes_;  ///< of a loss over rows
+    std::int64_t pixels_;         ///< or steps, of a sample; 0: predictions are rows
+    bool targeted_;               ///< the answers are rows of numbers, not labels
+    bool logarithms_;             ///< the predictions are logarithms of probabilities
     std::vector<GraphOutput> outputs_;
 };
 
@@ -285,7 +310,8 @@ std::optional<Graph> attach_loss(const Graph& graph, PassContext& context) {
         target = emit(r, std::move(rows), "target")[0];
     }
     std::vector<GraphOutput> outputs =
-        Measures(r, graph, context, predictions, pixels, target).run();
+        Measures(r, graph, context, predictions, given_by(graph, old_predictions), pixels, target)
+            .run();
     Graph result = r.take();
     result.outputs = std::move(outputs);
     return result;

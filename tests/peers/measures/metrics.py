@@ -99,6 +99,14 @@ def of_classes(name, x, labels, batches, ks=(1, 2, 3)):
             "batches": batches, "predictions": x.ravel().tolist(), "labels": labels.tolist(), "metrics": found}
 
 
+def of_probabilities(name, p, labels, batches, loss):
+    mean = sk.log_loss(labels, p, labels=list(range(p.shape[1])))
+    found = [metric("cross_entropy", "cross_entropy", mean), metric("perplexity", "perplexity", np.exp(mean)),
+             metric("bits_per_token", "bits_per_token", mean / np.log(2))]
+    return {"name": name, "label_kind": "classes", "loss": loss, "shape": list(p.shape), "batches": batches,
+            "predictions": p.ravel().tolist(), "labels": labels.tolist(), "metrics": found}
+
+
 def of_many(name, x, truth, batches, loss, threshold=0.5):
     probabilities = 1 / (1 + np.exp(-x)) if loss["attributes"].get("from_logits") else x
     guess = (probabilities > threshold).astype(int)
@@ -145,6 +153,10 @@ def cases():
                   {"type": "binary_cross_entropy", "attributes": {"from_logits": False}}, threshold=0.3)
     yield of_many("logits", RANDOM.normal(size=(19, 5)) * 2, truth, [10, 9], {"type": "binary_cross_entropy", "attributes": {"from_logits": True}})
     yield of_values("numbers", RANDOM.normal(size=(11, 2)), RANDOM.normal(size=(11, 2)), [4, 4, 3])
+    for smoothing in (0.0, 0.2):
+        yield of_probabilities(f"probabilities, smoothing {smoothing}", softmax(RANDOM.normal(size=(13, 6)) * 3),
+                               RANDOM.integers(0, 6, 13), [5, 5, 3],
+                               {"type": "categorical_cross_entropy", "attributes": {"smoothing": smoothing}})
 
 
 def main():

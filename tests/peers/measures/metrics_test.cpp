@@ -188,7 +188,8 @@ void compare(const MetricValue& ours, const Json& theirs, double tolerance) {
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         const bool same = std::isnan(wanted[i])
                               ? std::isnan(ours.numbers[i])
-                              : std::fabs(ours.numbers[i] - wanted[i]) <= tolerance;
+                              : std::fabs(ours.numbers[i] - wanted[i]) <=
+                                    tolerance * std::max(1.0, std::fabs(wanted[i]));
         CHECK_MESSAGE(same, ours.name, "[", i, "] is ", ours.numbers[i], ", scikit-learn has ",
                       wanted[i]);
     }

@@ -39,7 +39,8 @@ TEST_CASE("what schedules can watch, and what is better, are the table's columns
         // A metric that has a better is a number, and the other way around.
         CHECK((info.better == MetricBetter::neither) == (info.form == MetricForm::table));
         CHECK(one_number(std::string(info.type), "macro") == (info.form != MetricForm::table));
-        CHECK(one_number(std::string(info.type), "per_class") == (info.form == MetricForm::number));
+        CHECK(one_number(std::string(info.type), "per_class") ==
+              (info.form != MetricForm::table && info.form != MetricForm::rate));
     }
     CHECK(higher_is_better({"f1", "f1", {}, "f1"}));
     const Metric written =
@@ -65,6 +66,8 @@ TEST_CASE("metrics made of the same counts read one output") {
     }
     CHECK(metric_output({"roc_auc", {}}, LabelKind::multiple) == "predictions");
     CHECK(metric_output({"hinge", {}}, LabelKind::classes) == "hinge");
+    for (const char* type : {"cross_entropy", "perplexity", "bits_per_token"})
+        CHECK(metric_output({type, {}}, LabelKind::classes) == "cross_entropy");
 }
 
 TEST_CASE("outputs of sums are the metrics' own, and never those of others") {
