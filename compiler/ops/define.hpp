@@ -163,6 +163,7 @@ class OpBuilder {
     OpBuilder& kept_for_backward(std::string_view attribute) {
         return set(def_.kept_for_backward, attribute);
     }
+    OpBuilder& drops_by(std::string_view attribute) { return set(def_.drops_by, attribute); }
     OpBuilder& multiplies() { return set(def_.multiplies, true); }
     OpBuilder& reads_order_only() { return set(def_.reads_order_only, true); }
     OpBuilder& takes(std::vector<Epilogue> what) { return set(def_.takes, std::move(what)); }

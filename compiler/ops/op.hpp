@@ -174,6 +174,9 @@ struct StoredWeights {
     Order order;
 };
 
+/// Of what drops at random (OpDef::drops_by): that it does.
+inline constexpr const char* kDrops = "drops";
+
 /// What a layer becomes in training or in inference.
 struct PhaseForm {
     std::string_view op;                       ///< empty: operand 0 stands for its result
@@ -260,6 +263,10 @@ struct OpDef {
     std::optional<PhaseForm> in_training, in_inference;
     /// The attribute that asks for the results that backward reads; empty: none.
     std::string_view kept_for_backward;
+    /// The attribute with the probability of what it drops at random in training, where it is not
+    /// 0; empty: none. Then it has kDrops, `seed` and `stream`, and the batch's place as its last
+    /// operand (kernels/arguments/dropout.hpp).
+    std::string_view drops_by;
     /// A product or a convolution: where values are stored in 16 bits, its factors are.
     bool multiplies = false;
     bool reads_order_only = false;  ///< metrics: which predictions are larger, not by how much

@@ -22,11 +22,8 @@ class Specialiser {
                 r_.replace(node.outputs[0], r_.map(node.inputs[0]));
             else if (form)
                 become(node, *form);
-            else if (training && !def.kept_for_backward.empty() &&
-                     !flag(node.attributes, def.kept_for_backward.data()))
-                keep(node, def.kept_for_backward);
             else
-                r_.copy(node);
+                fit(node, def, training);
         }
         Graph result = r_.take();
         result.training = training;
@@ -49,12 +46,8 @@ class Specialiser {
         for (const char* name : form.attributes)
             if (const auto found = node.attributes.find(name); found != node.attributes.end())
                 kept.insert(*found);
-        if (form.random) {
-            kept["seed"] = std::int64_t(context_.training.seed);
-            kept["stream"] = free_stream(node);
-            changed.inputs.push_back(position());
-        }
         changed.attributes = std::move(kept);
+        if (form.random) draw(node, changed);
         const ValueList results = emit_changed(node, std::move(changed));
         for (const auto& [operand, result] : form.updates)
             updates_.push_back({r_.map(node.inputs[operand]), results[result]});
@@ -76,10 +69,31 @@ class Specialiser {
         return stream;
     }
 
-    /// Adds the results that backward reads.
-    void keep(const Node& node, std::string_view results) {
+    /// What random numbers are drawn by.
+    void draw(const Node& node, Node& changed) {
+        changed.attributes["seed"] = std::int64_t(context_.training.seed);
+        changed.attributes["stream"] = free_stream(node);
+        changed.inputs.push_back(position());
+    }
+
+    /// In training with the results that backward reads, and with what it drops; else without that.
+    void fit(const Node& node, const OpDef& def, bool training) {
+        const std::string_view results = def.kept_for_backward;
+        const bool keeps = training && !results.empty() && !flag(node.attributes, results.data());
+        const auto rate = node.attributes.find(std::string(def.drops_by));
+        const bool drops = rate != node.attributes.end() && std::get<double>(rate->second) > 0;
+        if (!keeps && !drops) {
+            r_.copy(node);
+            return;
+        }
         Node changed = r_.mapped(node);
-        changed.attributes[std::string(results)] = true;
+        if (keeps) changed.attributes[std::string(results)] = true;
+        if (drops && training) {
+            changed.attributes[kDrops] = true;
+            draw(node, changed);
+        } else if (drops) {
+            changed.attributes.erase(std::string(def.drops_by));
+        }
         emit_changed(node, std::move(changed));
     }
 
@@ -102,8 +116,10 @@ class Specialiser {
 ///                 max_pool2d, adaptive_max_pool2d   ->  with indices, which backward reads
 ///                 layer_norm, group_norm            ->  with statistics, likewise
 ///                 spatial_dropout2d                 ->  spatial_dropout2d_apply, as dropout
+///                 attention that drops              ->  with seed, stream and %step, likewise
 ///     inference:  batch_norm   ->  batch_norm_inference
 ///                 dropout, spatial_dropout2d        ->  nothing
+///                 attention that drops              ->  without
 ///
 /// After canonicalize; before everything that looks at these operators. Must not fire on operators
 /// that mean the same in both phases.

@@ -13,11 +13,17 @@
 ///     diff_key[j]   = scale * sum over t of ds[t, j] * query[t]
 ///     diff_value[j] = sum over t of p[t, j] * diff_dst[t]
 ///
+/// With dropout (Srivastava and others, 2014) weights m[t, j] stand before p in dst, diff_dst *
+/// value and diff_value: 1 / (1 - rate) where word ((P * heads + h) * queries + t) * keys + j of
+/// the sequence (key_of(seed, dropout, stream), epoch) passes philox::keep_threshold(rate), else 0,
+/// of the sample at place P of the epoch's order (kernels/arguments/dropout.hpp).
+///
 /// key and value sum over the heads that share them. Operands are [N, steps, heads * width],
 /// row-major, each head's numbers side by side; `joined`: queries, keys and values lie side by side
 /// in one operand, and so do their gradients. logsumexp is [N, heads, queries], row-major.
 
 #include "kernels/arguments/arguments.hpp"
+#include "kernels/philox.hpp"
 #include "kernels/workspace/attention.hpp"
 
 namespace dtnn::kernels {
@@ -78,11 +84,43 @@ struct AttentionSizes {
     std::int64_t joined_stride() const { return (heads + 2 * key_value_heads) * width; }
 };
 
+/// What is dropped of the weights of keys.
+struct AttentionDropout {
+    std::uint64_t key = 0, threshold = 0;    ///< the least word that is kept
+    double factor = 1;                       ///< of what is kept
+    const std::int64_t* position = nullptr;  ///< {epoch, place of the batch's first sample}; null:
+                                             ///< nothing is dropped
+
+    AttentionDropout(const Problem& problem, const std::int64_t* place) : position(place) {
+        if (place == nullptr) return;
+        key = philox::key_of(std::uint64_t(problem.integer("seed")), philox::Purpose::dropout,
+                             std::uint64_t(problem.integer("stream")));
+        threshold = philox::keep_threshold(problem.real("dropout"));
+        factor = 1 / (1 - problem.real("dropout"));
+    }
+
+    DTNN_DEVICE bool drops() const { return position != nullptr; }
+    DTNN_DEVICE std::uint64_t epoch() const { return std::uint64_t(position[0]); }
+    /// The word of key 0.
+    DTNN_DEVICE std::uint64_t first_word(const AttentionSizes& a, std::int64_t n, std::int64_t h,
+                                         std::int64_t t) const {
+        const std::int64_t row = ((position[1] + n) * a.heads + h) * a.queries + t;
+        return std::uint64_t(row) * std::uint64_t(a.keys);
+    }
+    DTNN_DEVICE double weight(const AttentionSizes& a, std::int64_t n, std::int64_t h,
+                              std::int64_t t, std::int64_t j) const {
+        if (!drops()) return 1;
+        const std::uint64_t word = first_word(a, n, h, t) + std::uint64_t(j);
+        return philox::word(key, epoch(), word) >= threshold ? factor : 0;
+    }
+};
+
 template <class T>
 struct AttentionArguments : FromOperands, AttentionSizes {
     Heads<const T> query = queries_of<const T>(o.source("src"));
     Heads<const T> key = keys_of<const T>(o.source("src"), o.source("key"));
     Heads<const T> value = values_of<const T>(o.source("src"), o.source("value"));
+    AttentionDropout dropout{o.problem, o.source("position")};
     Heads<T> dst = results_of<T>(o.result("dst"));
     T* logsumexp = o.result("logsumexp");  ///< null: not wanted
     std::byte* workspace = o.scratch();
@@ -99,6 +137,7 @@ struct AttentionBackwardArguments : FromOperands, AttentionSizes {
     Heads<const T> dst = results_of<const T>(o.source("dst"));
     Heads<const T> diff_dst = results_of<const T>(o.source("diff_dst"));
     const T* logsumexp = o.source("logsumexp");
+    AttentionDropout dropout{o.problem, o.source("position")};
     Heads<T> diff_query = queries_of<T>(o.result("diff_src"));
     Heads<T> diff_key = keys_of<T>(o.result("diff_src"), o.result("diff_key"));
     Heads<T> diff_value = values_of<T>(o.result("diff_src"), o.result("diff_value"));

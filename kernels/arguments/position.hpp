@@ -1,6 +1,8 @@
 #pragma once
 /// What tells a network at which step it is. Operands are [N, steps, features], row-major.
 ///
+/// class_token: dst[n, 0, f] = weights[f], dst[n, 1 + t, f] = src[n, t, f].
+///
 /// position_embedding: dst[n, t, f] = src[n, t, f] + weights[t, f], or (Vaswani and others, 2017)
 /// without weights
 ///
@@ -22,6 +24,21 @@
 #include "kernels/arguments/arguments.hpp"
 
 namespace dtnn::kernels {
+
+template <class T>
+struct ClassTokenArguments : FromOperands {
+    using FromOperands::FromOperands;
+    std::int64_t batch = o.source("src").type()->dims[0], steps = o.source("src").type()->dims[1],
+                 features = o.source("src").type()->dims[2];  ///< steps of src
+    const T* src = o.source("src");
+    const T* weights = o.source("weights");
+    T* dst = o.result("dst");
+
+    /// Row t of sample n of the result.
+    DTNN_DEVICE const T* row(std::int64_t n, std::int64_t t) const {
+        return t == 0 ? weights : src + (n * steps + t - 1) * features;
+    }
+};
 
 template <class T>
 struct PositionEmbeddingArguments : FromOperands {

@@ -35,6 +35,14 @@ Dims of_results(const Problem& p) {
     return {query[0], query[1], count * width};
 }
 
+/// What it draws by, where it drops.
+void place(Rule& rule) {
+    if (!rule.problem().flag("drops")) return;
+    rule.elements(rule.operand("position"), 2, DType::i64);
+    const double rate = rule.problem().real("dropout");
+    rule.require(rate > 0 && rate < 1, "its `dropout` is not between 0 and 1");
+}
+
 void row_major_of(Rule& rule, const TensorType& tensor, const Dims& dims) {
     rule.shape(tensor, dims);
     rule.require(is_row_major(tensor), "an operand is not stored row by row");
@@ -50,6 +58,7 @@ void attention(Rule& rule) {
     row_major_of(rule, rule.first_result(), results);
     rule.elements(rule.operand("logsumexp"),
                   results[0] * results[1] * rule.problem().integer("heads"));
+    place(rule);
 }
 
 void attention_backward(Rule& rule) {
@@ -61,6 +70,7 @@ void attention_backward(Rule& rule) {
     row_major_of(rule, *rule.operand("dst"), results);
     row_major_of(rule, *rule.operand("diff_dst"), results);
     rule.elements(rule.operand("logsumexp"), results[0] * results[1] * p.integer("heads"));
+    place(rule);
     for (std::size_t i = 0; i < p.destinations.size() && !rule.broken(); ++i)
         row_major_of(rule, p.destinations[i], p.sources[i].dims);
 }

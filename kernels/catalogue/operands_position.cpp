@@ -25,6 +25,13 @@ void base(Rule& rule) {
 
 }  // namespace
 
+void class_token(Rule& rule) {
+    const TensorType& src = rule.first_source();
+    if (!sequence(rule, src) || !sequence(rule, rule.first_result())) return;
+    rule.shape(rule.first_result(), {src.dims[0], src.dims[1] + 1, src.dims[2]});
+    rule.shape(rule.operand("weights"), {src.dims[2]});
+}
+
 void position_embedding(Rule& rule) {
     if (!sequence(rule, rule.first_source())) return;
     rule.alike(rule.first_result(), rule.first_source());

@@ -8,6 +8,7 @@
 
 #include "kernels/cpu/exponential.hpp"
 #include "kernels/cpu/gemm_tile.hpp"
+#include "kernels/cpu/philox_blocks.hpp"
 #include "kernels/cpu/simd.hpp"
 #include "kernels/thread_team.hpp"
 
@@ -182,6 +183,19 @@ DTNN_INLINE void take_scores(T* scores, std::int64_t seen, std::int64_t columns,
         result[u] *= factor;
 }
 
+/// body(i, kept) for the keys [j, j + count) of a query.
+template <class Body>
+DTNN_INLINE void for_kept(const AttentionSizes& a, const AttentionDropout& dropout, std::int64_t n,
+                          std::int64_t h, std::int64_t t, std::int64_t j, std::int64_t count,
+                          Body body) {
+    const Numbers drawn{dropout.key, dropout.epoch(),
+                        dropout.first_word(a, n, h, t) + std::uint64_t(j)};
+    for_words(drawn, 0, count, [&](const std::uint32_t* words, auto begin, auto end) {
+        for (std::int64_t i = begin; i < end; ++i)
+            body(i, words[i - begin] >= dropout.threshold);
+    });
+}
+
 }  // namespace
 
 DTNN_KERNEL(attention_blocks, AttentionArguments) {
@@ -219,11 +233,17 @@ DTNN_KERNEL(attention_blocks, AttentionArguments) {
                 for (std::int64_t t = 0; t < count; ++t) {
                     const std::int64_t left = a.seen(first + t) - j;
                     const std::int64_t seen = left < of_block ? left : of_block;
-                    if (seen <= 0)
-                        clear_numbers(scores + t * kAttentionKeys, of_block);
-                    else
-                        take_scores(scores + t * kAttentionKeys, seen, columns, running[t],
-                                    result + t * row, numbers);
+                    T* const weights = scores + t * kAttentionKeys;
+                    if (seen <= 0) {
+                        clear_numbers(weights, of_block);
+                        continue;
+                    }
+                    take_scores(weights, seen, columns, running[t], result + t * row, numbers);
+                    if (!a.dropout.drops()) continue;
+                    const T factor = T(a.dropout.factor);
+                    for_kept(a, a.dropout, n, h, first + t, j, seen, [&](auto i, bool kept) {
+                        weights[i] = kept ? weights[i] * factor : T(0);
+                    });
                 }
                 multiply_heads(count, of_block, numbers, {scores, kAttentionKeys}, values, row,
                                result, row);
@@ -295,6 +315,14 @@ struct AttentionBackwardBlock {
                        probabilities, Q);
         multiply_heads(keys, width, columns, {a.value.row(n, g, key), a.value.stride}, diff_across,
                        Q, gradients, Q);
+        // What is kept of each key by each query, likewise.
+        std::uint8_t kept[kAttentionKeysBackward * Q];
+        const T factor = T(a.dropout.factor);
+        for (std::int64_t t = 0; a.dropout.drops() && t < count; ++t)
+            for_kept(a, a.dropout, n, h, first + t, key, keys, [&](auto j, bool keep) {
+                kept[j * Q + t] = keep ? 1 : 0;
+                gradients[j * Q + t] *= keep ? factor : T(0);
+            });
         for (std::int64_t j = 0; j < keys; ++j) {
             T* const p = probabilities + j * Q;
             T* const ds = gradients + j * Q;
@@ -308,6 +336,8 @@ struct AttentionBackwardBlock {
             const std::int64_t unseen = a.causal && key + j > first ? key + j - first : 0;
             for (std::int64_t t = 0; t < unseen && t < count; ++t)
                 p[t] = ds[t] = 0;
+            for (std::int64_t t = 0; a.dropout.drops() && t < count; ++t)
+                p[t] = kept[j * Q + t] != 0 ? p[t] * factor : T(0);
         }
         multiply_heads(keys, count, numbers, {probabilities, Q}, diff, row, diff_value, row);
         // The queries have the scale in them already.

@@ -5,31 +5,6 @@
 #include "kernels/thread_team.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
-namespace {
-
-/// The place of a batch's numbers among all.
-struct Numbers {
-    std::uint64_t key, epoch;
-    std::uint64_t first;  ///< the word of the batch's number 0
-};
-
-/// Calls body(words, begin, end) so that words[i] is the batch's number `begin + i`, over [begin,
-/// end) in pieces.
-template <class Body>
-DTNN_INLINE void for_words(const Numbers& numbers, std::int64_t begin, std::int64_t end,
-                           Body body) {
-    alignas(64) std::uint32_t words[kWords];
-    while (begin < end) {
-        const std::uint64_t word = numbers.first + std::uint64_t(begin);
-        const auto skipped = std::int64_t(word % 4);
-        const std::int64_t last = begin - skipped + kWords < end ? begin - skipped + kWords : end;
-        generate(numbers.key, numbers.epoch, word - std::uint64_t(skipped), words);
-        body(words + skipped, begin, last);
-        begin = last;
-    }
-}
-
-}  // namespace
 
 DTNN_KERNEL(dropout_apply_philox, DropoutApplyArguments) {
     const Numbers numbers{a.key, a.epoch(), a.first_word(a.sample_numbers)};

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "kernels/cpu/simd.hpp"
 #include "kernels/philox.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
@@ -41,6 +42,28 @@ void generate(std::uint64_t key, std::uint64_t epoch, std::uint64_t first, std::
         words[4 * lane + 1] = c1[lane];
         words[4 * lane + 2] = c2[lane];
         words[4 * lane + 3] = c3[lane];
+    }
+}
+
+/// The place of a batch's numbers among all.
+struct Numbers {
+    std::uint64_t key, epoch;
+    std::uint64_t first;  ///< the word of the batch's number 0
+};
+
+/// Calls body(words, begin, end) so that words[i] is the batch's number `begin + i`, over [begin,
+/// end) in pieces.
+template <class Body>
+DTNN_INLINE void for_words(const Numbers& numbers, std::int64_t begin, std::int64_t end,
+                           Body body) {
+    alignas(64) std::uint32_t words[kWords];
+    while (begin < end) {
+        const std::uint64_t word = numbers.first + std::uint64_t(begin);
+        const auto skipped = std::int64_t(word % 4);
+        const std::int64_t last = begin - skipped + kWords < end ? begin - skipped + kWords : end;
+        generate(numbers.key, numbers.epoch, word - std::uint64_t(skipped), words);
+        body(words + skipped, begin, last);
+        begin = last;
     }
 }
 

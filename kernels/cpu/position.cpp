@@ -18,6 +18,16 @@ DTNN_INLINE void add_position_row(const T* x, const T* more, T* y, std::int64_t 
 
 }  // namespace
 
+DTNN_KERNEL(class_token_steps, ClassTokenArguments) {
+    constexpr std::int64_t kGrain = 4096;  // numbers that are worth a thread
+    const std::int64_t steps = a.steps + 1, grain = (kGrain + a.features - 1) / a.features;
+    team.for_pieces(a.batch * steps, grain, [&](auto begin, auto end, int) {
+        for (std::int64_t row = begin; row < end; ++row)
+            __builtin_memcpy(a.dst + row * a.features, a.row(row / steps, row % steps),
+                             std::size_t(a.features) * sizeof(T));
+    });
+}
+
 DTNN_KERNEL(position_embedding_steps, PositionEmbeddingArguments) {
     const std::int64_t features = a.features;
     team.for_pieces(a.steps, 1, [&](auto begin, auto end, int thread) {

@@ -62,12 +62,13 @@ DTNN_DEVICE double score(const A& a, const RowOfHead& at, std::int64_t j) {
            dot(a.query.row(at.n, at.h, at.t), a.key.row(at.n, at.h / a.sharing(), j), a.width);
 }
 
-/// dst[t] = sum over j of exp(s[j] - logsumexp[t]) * value[j].
+/// dst[t] = sum over j of m[t, j] * exp(s[j] - logsumexp[t]) * value[j].
 struct Result {
     template <class A>
     static DTNN_DEVICE double term(const A& a, const double* log_sums, std::int64_t group,
                                    const RowOfHead& at, std::int64_t j) {
-        return std::exp(score(a, at, j) - log_sums[group]);
+        const double weight = a.dropout.weight(a, at.n, at.h, at.t, j);
+        return weight * std::exp(score(a, at, j) - log_sums[group]);
     }
     template <class A>
     static DTNN_DEVICE auto* row(const A& a, const RowOfHead& at, std::int64_t j) {
@@ -87,7 +88,8 @@ struct QueryGradient {
         const double p = std::exp(score(a, at, j) - double(a.logsumexp[group]));
         const double of_p = dot(a.diff_dst.row(at.n, at.h, at.t),
                                 a.value.row(at.n, at.h / a.sharing(), j), a.width);
-        return a.scale * p * (of_p - deltas[group]);
+        const double weight = a.dropout.weight(a, at.n, at.h, at.t, j);
+        return a.scale * p * (weight * of_p - deltas[group]);
     }
     template <class A>
     static DTNN_DEVICE auto* row(const A& a, const RowOfHead& at, std::int64_t j) {
@@ -119,8 +121,9 @@ struct KeyTile : HeadTile<2> {
         const std::int64_t row = (at.n * a.heads + h) * a.queries + t;
         const double p = std::exp(score(a, {at.n, h, t}, at.t) - double(a.logsumexp[row]));
         const double of_p = dot(a.diff_dst.row(at.n, h, t), a.value.row(at.n, at.h, at.t), a.width);
-        own.term[0] = a.scale * p * (of_p - deltas[row]);
-        own.term[1] = p;
+        const double weight = a.dropout.weight(a, at.n, h, t, at.t);
+        own.term[0] = a.scale * p * (weight * of_p - deltas[row]);
+        own.term[1] = weight * p;
     }
     DTNN_DEVICE void add(int thread, const HeadTerms<2>& shared, HeadSums<2>& own) const {
         const RowOfHead at = row_of_head(own.group, a.key_value_heads, a.keys);

@@ -3,6 +3,14 @@
 
 namespace dtnn::kernels::cuda {
 
+DTNN_CUDA_KERNEL(class_token_each, ClassTokenArguments) {
+    const std::int64_t steps = a.steps + 1;
+    launch.each(a.batch * steps * a.features, [=] DTNN_DEVICE(std::int64_t i) {
+        const std::int64_t row = i / a.features;
+        a.dst[i] = a.row(row / steps, row % steps)[i % a.features];
+    });
+}
+
 DTNN_CUDA_KERNEL(position_embedding_each, PositionEmbeddingArguments) {
     const std::int64_t of_sample = a.steps * a.features;
     launch.each(a.batch * of_sample, [=] DTNN_DEVICE(std::int64_t i) {

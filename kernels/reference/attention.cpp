@@ -46,11 +46,14 @@ DTNN_REFERENCE(attention, AttentionArguments) {
             largest = s > largest ? s : largest;
         for (double& s : p)
             sum += s = std::exp(s - largest);
+        std::vector<double> weights;
+        for (std::size_t j = 0; j < p.size(); ++j)
+            weights.push_back(a.dropout.weight(a, n, h, t, std::int64_t(j)));
         T* const row = a.dst.row(n, h, t);
         for (std::int64_t u = 0; u < a.width; ++u) {
             double result = 0;
             for (std::size_t j = 0; j < p.size(); ++j)
-                result += p[j] * double(a.value.row(n, g, std::int64_t(j))[u]);
+                result += p[j] * weights[j] * double(a.value.row(n, g, std::int64_t(j))[u]);
             row[u] = T(result / sum);
         }
         if (a.logsumexp != nullptr)
@@ -70,12 +73,14 @@ DTNN_REFERENCE(attention_backward, AttentionBackwardArguments) {
         for (std::size_t at = 0; at < s.size(); ++at) {
             const auto j = std::int64_t(at);
             const double p = std::exp(s[at] - log_sum);
-            const double ds = a.scale * p * (dot(diff, a.value.row(n, g, j), a.width) - delta);
+            const double weight = a.dropout.weight(a, n, h, t, j);
+            const double ds =
+                a.scale * p * (weight * dot(diff, a.value.row(n, g, j), a.width) - delta);
             const auto place = std::size_t(((n * a.key_value_heads + g) * a.keys + j) * a.width);
             for (std::size_t u = 0; u < query.size(); ++u) {
                 query[u] += ds * double(a.key.row(n, g, j)[u]);
                 keys[place + u] += ds * double(a.query.row(n, h, t)[u]);
-                values[place + u] += p * double(diff[u]);
+                values[place + u] += weight * p * double(diff[u]);
             }
         }
         for (std::size_t u = 0; u < query.size(); ++u)

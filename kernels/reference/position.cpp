@@ -15,6 +15,13 @@ void for_steps(std::int64_t batch, std::int64_t steps, Visit visit) {
 
 }  // namespace
 
+DTNN_REFERENCE(class_token, ClassTokenArguments) {
+    for_steps(a.batch, a.steps + 1, [&](auto n, auto t) {
+        for (std::int64_t f = 0; f < a.features; ++f)
+            a.dst[(n * (a.steps + 1) + t) * a.features + f] = a.row(n, t)[f];
+    });
+}
+
 DTNN_REFERENCE(position_embedding, PositionEmbeddingArguments) {
     for_steps(a.batch, a.steps, [&](auto n, auto t) {
         for (std::int64_t f = 0; f < a.features; ++f) {

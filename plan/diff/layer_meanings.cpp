@@ -46,6 +46,7 @@ const std::vector<LayerMeaning>& layer_meanings() {
         {"attention", "key_value_heads", kMath, "other heads share keys and values"},
         {"attention", "causal", kMath, "steps see the ones behind them or not"},
         {"attention", "scale", kMath, "scores are multiplied by another number"},
+        {"attention", "dropout", kMath, "another share of what steps take of others is dropped"},
         {"position_embedding", "form", kMath, "steps are told apart by other numbers"},
         {"position_embedding", "positions", kMath, "the table has another number of rows"},
         {"*", "base", kMath, "angles grow otherwise with the steps"},

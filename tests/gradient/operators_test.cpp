@@ -315,6 +315,13 @@ const Case kCases[] = {
      "graph @g(%x: f64[2,4,12]) { %y, %l = attention(%x) {heads=2, causal=true, scale=0.7, "
      "statistics=true} }",
      {0}},
+    {"attention",
+     "graph @g(%q: f64[2,3,4], %k: f64[2,5,2], %v: f64[2,5,2], %position: i64[2]) { %y, %l = "
+     "attention(%q, %k, %v, %position) {heads=2, key_value_heads=1, statistics=true, drops=true, "
+     "dropout=0.4, seed=7, stream=3} }",
+     {0, 1, 2}},
+    {"class_token", "graph @g(%x: f64[2,3,4], @w: f64[4]) { %y = class_token(%x, @w) }", {0, 1}},
+    {"rows_to_pixels", "graph @g(%x: f64[12,3]) { %y = rows_to_pixels(%x) {shape=[2,6,3]} }", {0}},
     {"position_embedding",
      "graph @g(%x: f64[2,3,4], @w: f64[5,4]) { %y = position_embedding(%x, @w) {learned=true} }",
      {0, 1}},

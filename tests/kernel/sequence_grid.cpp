@@ -35,43 +35,55 @@ const std::vector<Attention> kAttentions{
     {2, 64, 64, 1, 1, 16, true},   {1, 65, 200, 3, 1, 20, false}, {1, 131, 131, 2, 1, 64, true},
     {1, 150, 150, 2, 2, 33, true}, {1, 9, 300, 1, 1, 128, false}};
 
-/// With queries, keys and values in three operands, or in one.
+/// With queries, keys and values in three operands, or in one; some of them dropped, or none.
+Case attention_case(const Attention& a, bool joined, bool drops, bool backward) {
+    const std::int64_t own = a.heads * a.width, shared = a.key_value_heads * a.width;
+    const TensorType result = row_major({a.batch, a.queries, own});
+    const TensorType sums = row_major({a.batch * a.heads * a.queries});
+    std::vector<TensorType> sources;
+    if (joined)
+        sources = {row_major({a.batch, a.queries, own + 2 * shared})};
+    else
+        sources = {result, row_major({a.batch, a.keys, shared}),
+                   row_major({a.batch, a.keys, shared})};
+    Attributes attributes = {{"heads", a.heads},   {"key_value_heads", a.key_value_heads},
+                             {"causal", a.causal}, {"scale", 2 / std::sqrt(double(a.width))},
+                             {"joined", joined},   {"drops", drops}};
+    std::vector<TensorType> results = sources;
+    if (backward) {
+        sources.insert(sources.end(), {result, result, sums});
+    } else {
+        attributes["statistics"] = true;
+        results = {result, sums};
+    }
+    if (drops) {
+        sources.push_back(row_major({2}, DType::i64));
+        attributes["dropout"] = 0.3;
+        attributes["seed"] = std::int64_t{7};
+        attributes["stream"] = std::int64_t{3};
+    }
+    Case item;
+    item.problem = problem(backward ? "attention_backward" : "attention", sources, results,
+                           std::move(attributes));
+    item.f32_tolerance = backward ? 2e-5 : 1e-5;
+    item.f64_tolerance = 1e-13;
+    item.prepare = [=](std::vector<Buffer>& buffers) {
+        // As large as those of many keys, so that probabilities are small.
+        if (backward) shift(buffers[buffers.size() - (drops ? 2 : 1)], 5);
+        if (!drops) return;
+        buffers.back().set(0, 2);
+        buffers.back().set(1, 101);
+    };
+    return item;
+}
+
 std::vector<Case> attention_cases(bool backward) {
     std::vector<Case> cases;
-    for (const Attention& a : kAttentions) {
-        for (const bool joined : {false, true}) {
-            if (joined && a.queries != a.keys) continue;
-            const std::int64_t own = a.heads * a.width, shared = a.key_value_heads * a.width;
-            const TensorType result = row_major({a.batch, a.queries, own});
-            const TensorType sums = row_major({a.batch * a.heads * a.queries});
-            std::vector<TensorType> sources;
-            if (joined)
-                sources = {row_major({a.batch, a.queries, own + 2 * shared})};
-            else
-                sources = {result, row_major({a.batch, a.keys, shared}),
-                           row_major({a.batch, a.keys, shared})};
-            Attributes attributes = {{"heads", a.heads},
-                                     {"key_value_heads", a.key_value_heads},
-                                     {"causal", a.causal},
-                                     {"scale", 2 / std::sqrt(double(a.width))},
-                                     {"joined", joined}};
-            Case item;
-            item.f32_tolerance = 1e-5;
-            item.f64_tolerance = 1e-13;
-            if (backward) {
-                const std::vector<TensorType> results = sources;
-                sources.insert(sources.end(), {result, result, sums});
-                item.problem = problem("attention_backward", sources, results, attributes);
-                // As large as those of many keys, so that probabilities are small.
-                item.prepare = [](std::vector<Buffer>& buffers) { shift(buffers.back(), 5); };
-                item.f32_tolerance = 2e-5;
-            } else {
-                attributes["statistics"] = true;
-                item.problem = problem("attention", sources, {result, sums}, attributes);
-            }
-            cases.push_back(item);
-        }
-    }
+    for (const Attention& a : kAttentions)
+        for (const bool joined : {false, true})
+            for (const bool drops : {false, true})
+                if (!joined || a.queries == a.keys)
+                    cases.push_back(attention_case(a, joined, drops, backward));
     return cases;
 }
 
@@ -88,6 +100,15 @@ GRID(attention) {
 
 GRID(attention_backward) {
     return attention_cases(true);
+}
+
+GRID(class_token) {
+    std::vector<Case> cases;
+    for (const Dims& shape : kSequences)
+        cases.push_back(
+            {.problem = problem("class_token", {row_major(shape), row_major({shape[2]})},
+                                {row_major({shape[0], shape[1] + 1, shape[2]})}, {})});
+    return cases;
 }
 
 GRID(position_embedding) {

@@ -11,7 +11,7 @@ namespace {
 
 /// The example works along the steps of a sequence.
 bool works_along_steps(const OpDef& op) {
-    return op.of_sequences || op.example.find("steps") != std::string::npos;
+    return op.of_sequences || op.example.find("axis: steps") != std::string::npos;
 }
 
 /// The layers before the example's, which it reads.

@@ -16,6 +16,26 @@ std::string part(NodeWriter& out, const std::string& value, std::int64_t begin, 
 
 }  // namespace
 
+/// A sum of the two, each with zeros where the other is: so the batch may be of any size.
+void write_class_token(NodeWriter& out) {
+    const Dims& dims = out.result().dims;
+    const auto padded = [&](const std::string& what, std::int64_t before, std::int64_t behind) {
+        return out.add("Pad", {what, out.model().integers({0, before, 0, 0, behind, 0})});
+    };
+    out.done("Add", {padded(out.input(), 1, 0),
+                     padded(out.parameter(1, {1, 1, dims[2]}), 0, dims[1] - 1)});
+}
+
+void write_pixels_to_steps(NodeWriter& out) {
+    const Dims& dims = out.result().dims;
+    out.done("Transpose", {out.reshape(out.input(), {0, dims[2], dims[1]})},
+             {attribute("perm", {0, 2, 1})});
+}
+
+void write_transpose(NodeWriter& out) {
+    out.done("Transpose", {out.input()}, {attribute("perm", {0, 2, 1})});
+}
+
 void write_position_embedding(NodeWriter& out) {
     const Dims& dims = out.result().dims;
     const std::int64_t steps = dims[1], features = dims[2];

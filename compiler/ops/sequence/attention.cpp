@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kMostHeads = 1 << 12;
 constexpr const char *kHeads = "heads", *kKeyValueHeads = "key_value_heads", *kScale = "scale",
-                     *kJoined = "joined";
+                     *kJoined = "joined", *kDropout = "dropout";
 
 bool expect_heads(ShapeContext& c) {
     const std::int64_t heads = c.integer(kHeads), shared = c.integer(kKeyValueHeads);
@@ -60,6 +60,7 @@ bool expect_keys(ShapeContext& c, const AttentionShape& shape) {
 
 void attention_shape(ShapeContext& c) {
     fallback(c, "causal");
+    fallback(c, kDropout);
     const auto shape = expect_attention(c);
     if (!shape) return;
     const Type& src = c.input(0);
@@ -70,7 +71,7 @@ void attention_shape(ShapeContext& c) {
 void attention_gradient(GradientContext& g) {
     const Node& node = g.node();
     DTNN_CHECK(flag(node.attributes, "statistics"), "attention was not specialised");
-    const std::size_t sources = node.inputs.size();
+    const std::size_t sources = flag(node.attributes, kJoined) ? 1 : 3;
     ValueList inputs;
     bool wanted = false;
     for (std::size_t i = 0; i < sources; ++i) {
@@ -80,9 +81,12 @@ void attention_gradient(GradientContext& g) {
     if (!wanted) return;
     for (const ValueId more : {g.output(0), g.diff(0), g.output(1)})
         inputs.push_back(more);
-    const ValueList diffs = g.emit(
-        "attention_backward", std::move(inputs),
-        pick(node.attributes, {kHeads, kKeyValueHeads, kScale, "causal", kJoined}), "diff_src");
+    if (node.inputs.size() > sources) inputs.push_back(g.input(sources));
+    const ValueList diffs =
+        g.emit("attention_backward", std::move(inputs),
+               pick(node.attributes, {kHeads, kKeyValueHeads, kScale, "causal", kJoined, kDropout,
+                                      kDrops, "seed", "stream"}),
+               "diff_src");
     for (std::size_t i = 0; i < sources; ++i)
         g.set(i, diffs[i]);
 }
@@ -139,6 +143,12 @@ OpDef define_attention() {
         field->fallback.reset();
         field->optional = true;
     }
+    Field dropout = real_field(kDropout, 0,
+                               "of training: the probability with which what a step takes of "
+                               "another is dropped");
+    dropout.minimum = 0;
+    dropout.maximum = 1;
+    dropout.exclusive_maximum = true;
     scale.minimum = 0;
     scale.exclusive_minimum = true;
     scale.maximum = kLargestReal;
@@ -154,7 +164,7 @@ OpDef define_attention() {
         .of_sequences()
         .variadic(1)
         .settle_operands([](ShapeContext& c) {
-            const std::size_t count = c.inputs().size();
+            const std::size_t count = c.inputs().size() - (c.flag(kDrops) ? 1 : 0);
             if (count != 1 && count != 3)
                 c.fail(
                     fmt::format("attention reads one layer or three, and this one reads {}", count),
@@ -166,6 +176,9 @@ OpDef define_attention() {
         .field(std::move(shared))
         .field(boolean_field("causal", false, "whether a step sees itself and those before alone"))
         .field(std::move(scale))
+        .field(std::move(dropout))
+        .drops_by(kDropout)
+        .attribute(kDrops, false)
         .shape(attention_shape)
         .gradient(attention_gradient)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {

@@ -21,6 +21,8 @@ OpDef define_attention_backward() {
         .family(Family::sequence)
         .kernel_class(KernelClass::products)
         .attribute("joined", false)
+        .attribute("dropout", 0.0)
+        .attribute(kDrops, false)
         .operands_by("joined")
         .doc("Gradient of attention.")
         .shape(attention_backward_shape)

@@ -11,7 +11,7 @@ OpDef define_rows_to_pixels() {
     return OpBuilder("rows_to_pixels")
         .family(Family::shape)
         .kernel_class(KernelClass::copies)
-        .doc("Puts rows of channels back into an image; pixels_to_rows' backward.")
+        .doc("Puts rows of channels into an image or a sequence; pixels_to_rows' backward.")
         .shape([](ShapeContext& c) {
             const Type& src = c.input(0);
             const Type dst = shaped_type(c, src.dtype);
@@ -24,7 +24,9 @@ OpDef define_rows_to_pixels() {
             write_axis(c.attributes(), std::size_t(feature_axis(dst.axes)));
             c.result(dst);
         })
-        .no_gradient(kNoSecondDerivative)
+        .gradient([](GradientContext& g) {
+            if (g.wants(0)) g.set(0, g.emit("pixels_to_rows", {g.diff(0)}, {}, "diff_src")[0]);
+        })
         .flops([](const auto&, const auto&, const Attributes&) { return std::int64_t{0}; })
         .view(View::channels_last_result);
 }

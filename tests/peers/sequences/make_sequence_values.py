@@ -4,7 +4,8 @@ that are listed, under the mean cross-entropy. Their specs stand in sequences_te
 
     features    [16 steps, 32 features], a class for each sample: dense layers, layer_norm, softmax over the steps, concat, mean
     tokens      [7 steps] of integers, a class for each step: embeddings, causal attention over queries, keys and values side by
-                side, and over queries that share keys and values, both turned by rotary embeddings; rms_norm, swiglu
+                side, and over queries that share keys and values, both turned by rotary embeddings, with dropout by our own
+                random numbers; rms_norm, swiglu
     shared      the same tokens; layers that share parameters: repetitions, two uses of a block, layers that read the weights of
                 others as they are and the other way round, and the table of the words at the end, with a bias of its own
 
@@ -27,7 +28,7 @@ def made(shape, seed, scale=1.0):
     return (np.random.default_rng(seed).normal(size=shape) * scale).round(3)
 
 
-def features_logits(w, x):
+def features_logits(w, x, update):
     a = x @ w["a.weights"] + w["a.bias"]
     b = torch.relu(F.layer_norm(a, (UNITS,), w["norm.gamma"], w["norm.beta"], 1e-5))
     c = torch.softmax(a, dim=1)
@@ -53,17 +54,49 @@ def turned(x, base=10000.0):
     return x * angles.cos() + other * angles.sin()
 
 
-def tokens_logits(w, x):
+def philox(counter, key):
+    """Philox4x32-10 (Salmon and others, 2011): four words of each counter [..., 4], by a key of 64 bits."""
+    low = np.uint64(0xFFFFFFFF)
+    c0, c1, c2, c3 = (counter[..., i].astype(np.uint64) for i in range(4))
+    k0, k1 = key & 0xFFFFFFFF, key >> 32
+    for _ in range(10):
+        p0, p1 = np.uint64(0xD2511F53) * c0, np.uint64(0xCD9E8D57) * c2
+        c0, c1, c2, c3 = (p1 >> np.uint64(32)) ^ c1 ^ np.uint64(k0), p1 & low, (p0 >> np.uint64(32)) ^ c3 ^ np.uint64(k1), p0 & low
+        k0, k1 = (k0 + 0x9E3779B9) & 0xFFFFFFFF, (k1 + 0xBB67AE85) & 0xFFFFFFFF
+    return np.stack([c0, c1, c2, c3], axis=-1)
+
+
+def kept(rate, stream, update, heads):
+    """What attention keeps of the batch of an update, and by which factor: [N, heads, T, T] (kernels/arguments/attention.hpp)."""
+    purpose_of_dropout, seed = 4, 0
+    first, second = philox(np.array([stream, 0, purpose_of_dropout, 0]), seed)[:2]
+    epoch, batch = divmod(update, SAMPLES // BATCH)
+    words = np.arange(BATCH * heads * STEPS * STEPS) + batch * BATCH * heads * STEPS * STEPS
+    zeros = np.zeros_like(words)
+    drawn = philox(np.stack([words // 4, zeros, zeros + epoch, zeros], axis=-1), int(first) | int(second) << 32)
+    own = np.take_along_axis(drawn, words[:, None] % 4, axis=1)[:, 0]
+    mask = (own >= np.ceil(rate * 2.0 ** 32)) / (1 - rate)
+    return torch.tensor(mask.reshape(BATCH, heads, STEPS, STEPS))
+
+
+def attention(q, k, v, mask):
+    """Causal, of [N, heads, T, width]; keys and values may have one head for all."""
+    scores = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
+    scores = scores.masked_fill(torch.ones(STEPS, STEPS, dtype=torch.bool).triu(1), -torch.inf)
+    return (torch.softmax(scores, dim=-1) * mask) @ v
+
+
+def tokens_logits(w, x, update):
     def dense(name, y):
         return y @ w[name + ".weights"] + w[name + ".bias"]
 
     x = F.embedding(x, w["words.weights"]) + w["places.weights"][:STEPS]
     y = F.layer_norm(x, (WIDTH,), w["n1.gamma"], w["n1.beta"], 1e-5)
     q, k, v = (by_head(part, HEADS) for part in dense("qkv", y).chunk(3, dim=-1))
-    x = x + dense("out1", joined(F.scaled_dot_product_attention(q, k, v, is_causal=True)))
+    x = x + dense("out1", joined(attention(q, k, v, kept(0.3, 4, update, HEADS))))
     y = F.rms_norm(x, (WIDTH,), w["n2.gamma"], 1e-5)
     q, k, v = by_head(dense("q", y), HEADS), by_head(dense("k", y), 1), by_head(dense("v", y), 1)
-    mixed = F.scaled_dot_product_attention(turned(q), turned(k), v, is_causal=True, enable_gqa=True)
+    mixed = attention(turned(q), turned(k), v, kept(0.2, 13, update, HEADS))
     x = x + dense("out2", joined(mixed))
     x = x + dense("down", F.silu(dense("gate", x)) * dense("up", x))
     return dense("last", F.layer_norm(x, (WIDTH,), w["n3.gamma"], w["n3.beta"], 1e-5))
@@ -80,7 +113,7 @@ def first_of_tokens():
             for i, (name, shape) in enumerate(shapes.items())}
 
 
-def shared_logits(w, x):
+def shared_logits(w, x, update):
     def dense(name, y):
         return y @ w[name + ".weights"] + w[name + ".bias"]
 
@@ -111,7 +144,7 @@ def trained(source, labels, first, logits, rate=RATE):
         begin = BATCH * update % SAMPLES
         rows = slice(begin, begin + BATCH)
         optimizer.zero_grad()
-        given = logits(weights, torch.tensor(source[rows]))
+        given = logits(weights, torch.tensor(source[rows]), update)
         loss = F.cross_entropy(given.flatten(0, -2), torch.tensor(labels[rows]).flatten())
         loss.backward()
         optimizer.step()

@@ -93,7 +93,7 @@ constexpr const char* kTokens = R"(
     - position_embedding: {name: places, positions: 9}
     - layer_norm: {name: n1}
     - dense: {name: qkv, units: 36}
-    - attention: {heads: 3, causal: true}
+    - attention: {heads: 3, causal: true, dropout: 0.3}
     - dense: {name: out1, units: 12}
     - add: {name: x1, from: [places, out1]}
     - rms_norm: {name: n2}
@@ -102,7 +102,7 @@ constexpr const char* kTokens = R"(
     - dense: {name: k, from: n2, units: 4}
     - rotary_embedding: {name: turned_k, heads: 1}
     - dense: {name: v, from: n2, units: 4}
-    - attention: {from: [turned_q, turned_k, v], heads: 3, key_value_heads: 1, causal: true}
+    - attention: {from: [turned_q, turned_k, v], heads: 3, key_value_heads: 1, causal: true, dropout: 0.2}
     - dense: {name: out2, units: 12}
     - add: {name: x2, from: [x1, out2]}
     - dense: {name: gate, units: 10}
