@@ -184,6 +184,10 @@ ShippedMap map_for_others(const plan::Plan& plan, const std::string& name,
                 return parameter.optimizer_state || name_for_others(parameter, shipped.map, layout);
             });
     };
+    // A map for the model comes before others that have its names, too.
+    std::stable_partition(maps.begin(), maps.end(), [&](const ShippedMap& shipped) {
+        return shipped.map.models().contains(plan.model);
+    });
     const ShippedMap* best = nullptr;
     for (const ShippedMap& shipped : maps) {
         if (!names_all(shipped)) continue;

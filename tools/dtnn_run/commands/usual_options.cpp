@@ -39,7 +39,8 @@ void declare_layout(tools::OptionList& list, WeightOptions& options, const char*
 }
 
 void declare_map(tools::OptionList& list, WeightOptions& options, const char* doc) {
-    list.text("--map", options.map, doc, {.value = "FILE", .offers = {"torchvision"}});
+    list.text("--map", options.map, doc,
+              {.value = "FILE", .offers = {"torchvision", "huggingface"}});
 }
 
 }  // namespace
