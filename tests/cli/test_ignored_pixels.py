@@ -29,7 +29,7 @@ model:
 dataset: {kind: dataset, name: seg, type: archive, path: seg.npz, labels: pixel, ignored_value: 255%s}
 training: {optimizer: {sgd: {learning_rate: 1}}, shuffle: false, batch_size: %d, epochs: 1, %s
            metrics: [categorical_accuracy, confusion_matrix, recall, roc_auc, top_k_accuracy: {k: 2}, mean_iou,
-                     mean_iou: {average: per_class}, mean_iou: {average: micro}]}
+                     mean_iou: {average: per_class}, mean_iou: {average: micro}, cross_entropy, perplexity]}
 """
 
 
@@ -107,6 +107,8 @@ class IgnoredPixels(CommandTest):
         said = json.loads(self.expect(self.dtnn_run("evaluate", "plan.json", "--weights", "run/weights.safetensors",
                                                     "--format", "json"), 0).stdout)["test"]
         self.assertAlmostEqual(said["loss"], loss / counted, places=5)
+        self.assertAlmostEqual(said["cross_entropy"], loss / counted, places=5)
+        self.assertAlmostEqual(said["perplexity"], math.exp(loss / counted), places=5)
         self.assertAlmostEqual(said["categorical_accuracy"], right / counted, places=6)
         self.assertAlmostEqual(said["top_2_accuracy"], second / counted, places=6)
         self.assertEqual(said["confusion_matrix"], matrix)
