@@ -11,6 +11,7 @@
 #include "compiler/ir/printer.hpp"
 #include "compiler/ops/define.hpp"
 #include "compiler/ops/node_kinds.hpp"
+#include "compiler/ops/sequence/sequence.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {
@@ -94,6 +95,7 @@ namespace {
 /// A wrong number of operands is a pass's mistake, so the text is for us.
 void expect_operands(ShapeContext& c) {
     const OpDef& def = c.op();
+    if (def.of_sequences && !c.inputs().empty() && !expect_sequence(c)) return;
     if (def.operands_by != nullptr) fallback(c, def.operands_by);
     if (def.settle_operands) def.settle_operands(c);
     if (c.error()) return;

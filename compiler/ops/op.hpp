@@ -243,7 +243,7 @@ struct OpDef {
     /// It takes the mean of each channel away, over the batch, so that a number added to a channel
     /// before it changes nothing.
     bool centres_channels = false;
-    bool of_sequences = false;          ///< its input is one, [steps, features]
+    bool of_sequences = false;          ///< operand 0 is one, [steps, features], which is checked
     bool keeps_channels_apart = false;  ///< a channel of the result is made of one of the input
     bool pads = false;                  ///< with zeros, which a convolution behind it can do itself
     Wish operands_wish = Wish::usual;   ///< but for weights

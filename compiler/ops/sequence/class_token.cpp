@@ -9,7 +9,6 @@ namespace {
 constexpr const char *kInitializer = "weights_initializer", *kZeros = "zeros";
 
 void class_token_shape(ShapeContext& c) {
-    if (!expect_sequence(c)) return;
     c.attributes().erase(kInitializer);
     Type dst = c.input(0);
     if (!expect_dims(c, "weights", {dst.dims[2]})) return;

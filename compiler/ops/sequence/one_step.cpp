@@ -9,7 +9,6 @@ OpBuilder one_step(const char* name, bool last) {
         .kernel_class(KernelClass::copies)
         .of_sequences()
         .shape([](ShapeContext& c) {
-            if (!expect_sequence(c)) return;
             const Type& src = c.input(0);
             c.result({src.dtype, {src.dims[0], src.dims[2]}, {}, usual_axes(1)});
         })

@@ -22,7 +22,6 @@ Dims position_table_dims(const Type& input, const Attributes& attributes) {
 }
 
 void position_embedding_shape(ShapeContext& c) {
-    if (!expect_sequence(c)) return;
     fallback(c, "base");
     const Dims& src = c.input(0).dims;
     for (const char* name : {kForm, kPositions, "weights_initializer"})

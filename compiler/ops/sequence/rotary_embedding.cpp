@@ -6,7 +6,6 @@ namespace dtnn::compiler {
 namespace {
 
 void rotary_embedding_shape(ShapeContext& c) {
-    if (!expect_sequence(c)) return;
     fallback(c, "base");
     if (c.has("pairs")) {
         c.attributes()["neighbours"] = c.text("pairs") == "neighbours";

@@ -13,8 +13,8 @@ bool expect_sequence(ShapeContext& c, std::size_t i) {
     if (is_sequence(c.input(i))) return true;
     c.fail(fmt::format("{} works on sequences, [steps, features], and its input is {}", c.op().name,
                        sample_text(c.input(i))),
-           is_rows(c.input(i)) ? "`reshape: {shape: [steps, features]}` makes one of a row"
-                               : "`reshape: {shape: [steps, features]}` makes one of it");
+           is_image(c.input(i)) ? "`pixels_to_steps` makes one of an image"
+                                : "`reshape: {shape: [steps, features]}` makes one of it");
     return false;
 }
 

@@ -34,7 +34,6 @@ OpDef define_transpose() {
         .keeps_numbers()
         .general_form(transpose_form)
         .shape([](ShapeContext& c) {
-            if (!expect_sequence(c)) return;
             const Dims& src = c.input(0).dims;
             c.result({c.input(0).dtype, {src[0], src[2], src[1]}, {}, usual_axes(2)});
         })
