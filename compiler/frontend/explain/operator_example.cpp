@@ -17,7 +17,9 @@ bool works_along_steps(const OpDef& op) {
 /// The layers before the example's, which it reads.
 std::vector<std::string> layers_before(const OpDef& op) {
     const std::string convolution = "- conv2d: {filters: 32, kernel: 3, padding: same}";
-    if (op.takes_integers() || works_along_steps(op)) return {};
+    if (op.takes_integers()) return {};
+    // Behind a layer that learns, so that it has something to hand back.
+    if (works_along_steps(op)) return {"- dense: {units: 32}"};
     std::vector<std::string> layers = {convolution};
     // Examples of what joins layers name two of them.
     if (op.example.find("conv2d_2") != std::string::npos) layers.push_back(convolution);
