@@ -7,82 +7,13 @@
 #include <cmath>
 
 #include "kernels/cpu/exponential.hpp"
-#include "kernels/cpu/gemm_tile.hpp"
 #include "kernels/cpu/philox_blocks.hpp"
 #include "kernels/cpu/simd.hpp"
+#include "kernels/cpu/small_products.hpp"
 #include "kernels/thread_team.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 namespace {
-
-/// A matrix whose number (r, k) is at first[r * row + k * step].
-template <class T>
-struct HeadMatrix {
-    const T* first;
-    std::int64_t row, step = 1;
-};
-
-/// R rows by V vectors: c[r][v] += sum over k of a(r, k) * b[k][v].
-template <class T, int R, int V>
-DTNN_INLINE void multiply_head_tile(std::int64_t length, const HeadMatrix<T>& a, const T* b,
-                                    std::int64_t b_row, T* c, std::int64_t c_row) {
-    constexpr int L = kLanes<T>;
-    Vector<T, L> sums[R][V];
-    const T* rows[R];
-    unroll<R>([&](auto r) DTNN_UNROLLED {
-        rows[r] = a.first + r * a.row;
-        unroll<V>([&](auto v) DTNN_UNROLLED { sums[r][v] = load<T, L>(c + r * c_row + v * L); });
-    });
-    const std::int64_t step = a.step;
-    for (std::int64_t k = 0, at = 0; k < length; ++k, b += b_row, at += step) {
-        Vector<T, L> across[V];
-        unroll<V>([&](auto v) DTNN_UNROLLED { across[v] = load<T, L>(b + v * L); });
-        unroll<R>([&](auto r) DTNN_UNROLLED {
-            const Vector<T, L> down = broadcast<T, L>(rows[r][at]);
-            unroll<V>([&](auto v) DTNN_UNROLLED { sums[r][v] += down * across[v]; });
-        });
-    }
-    unroll<R>([&](auto r) DTNN_UNROLLED {
-        unroll<V>([&](auto v) DTNN_UNROLLED { store<T, L>(c + r * c_row + v * L, sums[r][v]); });
-    });
-}
-
-template <class T, int V>
-void multiply_head_strip(std::int64_t rows, std::int64_t length, HeadMatrix<T> a, const T* b,
-                         std::int64_t b_row, T* c, std::int64_t c_row) {
-    const auto tile = [&](auto count) {
-        constexpr int R = decltype(count)::value;
-        for (; rows >= R; rows -= R, a.first += R * a.row, c += R * c_row)
-            multiply_head_tile<T, R, V>(length, a, b, b_row, c, c_row);
-    };
-    tile(std::integral_constant<int, kTileRows>{});
-    tile(std::integral_constant<int, 4>{});
-    tile(std::integral_constant<int, 1>{});
-}
-
-/// c += a * b, [rows, columns] of [rows, length] and [length, columns]; columns are whole vectors.
-template <class T>
-void multiply_heads(std::int64_t rows, std::int64_t length, std::int64_t columns,
-                    const HeadMatrix<T>& a, const T* b, std::int64_t b_row, T* c,
-                    std::int64_t c_row) {
-    constexpr int L = kLanes<T>;
-    std::int64_t at = 0;
-    for (; at + 2 * L <= columns; at += 2 * L)
-        multiply_head_strip<T, 2>(rows, length, a, b + at, b_row, c + at, c_row);
-    if (at < columns) multiply_head_strip<T, 1>(rows, length, a, b + at, b_row, c + at, c_row);
-}
-
-/// Whole vectors that hold so many numbers.
-template <class T>
-std::int64_t whole_vectors(std::int64_t count) {
-    constexpr std::int64_t L = kLanes<T>;
-    return (count + L - 1) / L * L;
-}
-
-template <class T>
-void clear_numbers(T* to, std::int64_t count) {
-    __builtin_memset(to, 0, std::size_t(count) * sizeof(T));
-}
 
 /// Rows of a head, one behind the other, `row` numbers each; zeros behind the head's own.
 template <class T>
@@ -228,7 +159,7 @@ DTNN_KERNEL(attention_blocks, AttentionArguments) {
                 put_head_across(keys, kAttentionKeys, a.key, n, g, j, of_block, T(1));
                 put_head_rows(values, row, a.value, n, g, j, of_block, T(1));
                 clear_numbers(scores, count * kAttentionKeys);
-                multiply_heads(count, width, columns, {query, row}, keys, kAttentionKeys, scores,
+                multiply_small(count, width, columns, {query, row}, keys, kAttentionKeys, scores,
                                kAttentionKeys);
                 for (std::int64_t t = 0; t < count; ++t) {
                     const std::int64_t left = a.seen(first + t) - j;
@@ -245,7 +176,7 @@ DTNN_KERNEL(attention_blocks, AttentionArguments) {
                         weights[i] = kept ? weights[i] * factor : T(0);
                     });
                 }
-                multiply_heads(count, of_block, numbers, {scores, kAttentionKeys}, values, row,
+                multiply_small(count, of_block, numbers, {scores, kAttentionKeys}, values, row,
                                result, row);
             }
             for (std::int64_t t = 0; t < count; ++t) {
@@ -311,9 +242,9 @@ struct AttentionBackwardBlock {
         const std::int64_t columns = whole_vectors<T>(count);
         clear_numbers(probabilities, keys * Q);
         clear_numbers(gradients, keys * Q);
-        multiply_heads(keys, width, columns, {a.key.row(n, g, key), a.key.stride}, query_across, Q,
+        multiply_small(keys, width, columns, {a.key.row(n, g, key), a.key.stride}, query_across, Q,
                        probabilities, Q);
-        multiply_heads(keys, width, columns, {a.value.row(n, g, key), a.value.stride}, diff_across,
+        multiply_small(keys, width, columns, {a.value.row(n, g, key), a.value.stride}, diff_across,
                        Q, gradients, Q);
         // What is kept of each key by each query, likewise.
         std::uint8_t kept[kAttentionKeysBackward * Q];
@@ -339,9 +270,9 @@ struct AttentionBackwardBlock {
             for (std::int64_t t = 0; a.dropout.drops() && t < count; ++t)
                 p[t] = kept[j * Q + t] != 0 ? p[t] * factor : T(0);
         }
-        multiply_heads(keys, count, numbers, {probabilities, Q}, diff, row, diff_value, row);
+        multiply_small(keys, count, numbers, {probabilities, Q}, diff, row, diff_value, row);
         // The queries have the scale in them already.
-        multiply_heads(keys, count, numbers, {gradients, Q}, query, row, diff_key, row);
+        multiply_small(keys, count, numbers, {gradients, Q}, query, row, diff_key, row);
         add_to_queries(n, h, g, first, count, key, keys);
     }
 
@@ -355,12 +286,12 @@ struct AttentionBackwardBlock {
                 const std::int64_t some =
                     keys - j < kAttentionQueries ? keys - j : kAttentionQueries;
                 put_head_rows(filled, row, a.key, n, g, key + j, some, T(1));
-                multiply_heads(count, some, numbers,
+                multiply_small(count, some, numbers,
                                {gradients + j * kAttentionQueries, 1, kAttentionQueries}, filled,
                                row, diff_query, row);
             }
         } else {
-            multiply_heads(count, keys, numbers, {gradients, 1, kAttentionQueries},
+            multiply_small(count, keys, numbers, {gradients, 1, kAttentionQueries},
                            a.key.row(n, g, key), a.key.stride, diff_query, row);
         }
         for (std::int64_t t = 0; t < count; ++t) {
