@@ -19,7 +19,7 @@ enum class Reach {
     row,        ///< every feature, which are every cell where the row was an image
 };
 
-/// What the axes of its weights are.
+/// What the axes of its weights are, which no other of its parameters has as many of.
 enum class WeightForm {
     none,                 ///< it has none, or other programs have no other order for them
     filters,              ///< [filters, channels, height, width]

@@ -187,6 +187,14 @@ std::int64_t device_queries(const Problem& problem) {
     return sizes.batch * sizes.heads * sizes.queries * 8;
 }
 
+/// A double for every unit of every sample: the weights have a row for each.
+std::int64_t device_states(const Problem& problem) {
+    std::int64_t units = 0;
+    for (const TensorType& source : problem.sources)
+        if (source.dims.size() == 2) units = source.dims[0];
+    return problem.sources[0].dims[0] * units * 8;
+}
+
 /// A thread of a group has some of a head's numbers.
 Refused unless_head_fits_group(const Problem& problem) {
     if (AttentionSizes(problem).width <= cuda::kWidestHead) return std::nullopt;

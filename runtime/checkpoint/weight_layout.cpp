@@ -96,9 +96,7 @@ std::vector<FileForm> LayoutRules::forms(std::size_t index, WeightLayout layout)
     const FileForm own{dims, dims, {}};
     if (layout == WeightLayout::own || parameter.layer < 0) return {own};
     const plan::Layer& layer = plan_->layers[std::size_t(parameter.layer)];
-    // Roles are an open set: each operator names its own.
-    const plan::WeightForm form =
-        parameter.role == "weights" ? plan::layer_type(layer.type).weights : plan::WeightForm::none;
+    const plan::WeightForm form = plan::layer_type(layer.type).weights;
     // Extents are asked for because a plan from a file may have others.
     const bool filters = dims.size() == kFilterExtents;
     const bool dense = form == plan::WeightForm::matrix && dims.size() == kMatrixExtents;

@@ -136,7 +136,9 @@ void pair_up(const plan::Plan& plan, const std::vector<const StoredTensor*>& ten
         const plan::Parameter& parameter = plan.parameters[i];
         const StoredTensor& tensor = *tensors[i];
         const std::string source = source_text(parameter, tensor);
-        const std::string roles = role_difference(role_in(tensor.name), parameter);
+        // Who calls a parameter as the plan does means that one, whatever its name ends with.
+        const std::string role = source.empty() ? "" : role_in(tensor.name);
+        const std::string roles = role_difference(role, parameter);
         if (!roles.empty()) {
             match.differences.push_back(fmt::format("{}{} {}", parameter.name, source, roles));
             continue;

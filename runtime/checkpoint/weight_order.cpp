@@ -16,6 +16,9 @@ struct Spelling {
     const char* role;
 };
 constexpr Spelling kSpellings[] = {
+    {"hidden_weights", "hidden_weights"},
+    {"recurrent_kernel", "hidden_weights"},
+    {"hidden_bias", "hidden_bias"},
     {"weights", "weights"},
     {"weight", "weights"},
     {"kernel", "weights"},

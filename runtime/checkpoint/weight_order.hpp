@@ -6,7 +6,8 @@
 ///     weights           weights, weight, kernel      running_mean      running_mean, moving_mean
 ///     bias              biases, bias                 running_variance  running_variance,
 ///     gamma, beta       gamma, beta                                    running_var,
-///                                                                      moving_variance, moving_var
+///     hidden_weights    hidden_weights,                                moving_variance, moving_var
+///                       recurrent_kernel     hidden_bias       hidden_bias
 ///
 /// A `weight` of one axis and the `bias` beside it are a gamma and a beta: PyTorch calls those of
 /// its norms so.

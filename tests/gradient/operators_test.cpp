@@ -320,6 +320,25 @@ const Case kCases[] = {
      "attention(%q, %k, %v, %position) {heads=2, key_value_heads=1, statistics=true, drops=true, "
      "dropout=0.4, seed=7, stream=3} }",
      {0, 1, 2}},
+    {"rnn_steps",
+     "graph @g(%x: f64[2,4,3], @w: f64[3,3]) { %y = rnn_steps(%x, @w) {reversed=false} }",
+     {0, 1}},
+    {"lstm_steps",
+     "graph @g(%x: f64[2,4,12], @w: f64[3,12]) { %y, %k, %c = lstm_steps(%x, @w) {reversed=false, "
+     "statistics=true} }",
+     {0, 1}},
+    {"lstm_steps",
+     "graph @g(%x: f64[2,4,12], @w: f64[3,12]) { %y, %k, %c = lstm_steps(%x, @w) {reversed=true, "
+     "statistics=true} }",
+     {0, 1}},
+    {"gru_steps",
+     "graph @g(%x: f64[2,4,9], @w: f64[3,9], @b: f64[3]) { %y, %k = gru_steps(%x, @w, @b) "
+     "{reversed=false, statistics=true} }",
+     {0, 1, 2}},
+    {"gru_steps",
+     "graph @g(%x: f64[2,4,9], @w: f64[3,9], @b: f64[3]) { %y, %k = gru_steps(%x, @w, @b) "
+     "{reversed=true, statistics=true} }",
+     {0, 1, 2}},
     {"class_token", "graph @g(%x: f64[2,3,4], @w: f64[4]) { %y = class_token(%x, @w) }", {0, 1}},
     {"rows_to_pixels", "graph @g(%x: f64[12,3]) { %y = rows_to_pixels(%x) {shape=[2,6,3]} }", {0}},
     {"position_embedding",

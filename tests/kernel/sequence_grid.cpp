@@ -102,6 +102,78 @@ GRID(attention_backward) {
     return attention_cases(true);
 }
 
+namespace {
+
+struct Cell {
+    std::int64_t batch, steps, units;
+};
+/// One sample and more than a thread takes at once; units that fill vectors and that do not.
+const std::vector<Cell> kCells{{1, 1, 1},   {2, 3, 5},  {1, 7, 8},
+                               {30, 2, 12}, {5, 4, 33}, {3, 9, 64}};
+
+/// Of an operator whose operands are [N, steps, parts * units], and weights of so many parts.
+std::vector<Case> cell_cases(const char* op, const std::vector<std::int64_t>& sources,
+                             const std::vector<std::int64_t>& destinations, std::size_t weights,
+                             std::int64_t parts, bool bias, bool statistics) {
+    std::vector<Case> cases;
+    for (const Cell& cell : kCells) {
+        for (const bool reversed : {false, true}) {
+            const auto rows = [&](std::int64_t of) {
+                return row_major({cell.batch, cell.steps, of * cell.units});
+            };
+            std::vector<TensorType> from, to;
+            for (const std::int64_t of : sources)
+                from.push_back(rows(of));
+            from.insert(from.begin() + std::ptrdiff_t(weights),
+                        row_major({cell.units, parts * cell.units}));
+            if (bias) from.push_back(row_major({cell.units}));
+            for (const std::int64_t of : destinations)
+                to.push_back(rows(of));
+            Case item;
+            item.problem = problem(op, from, to, {{"reversed", reversed}});
+            if (statistics) item.problem.attributes["statistics"] = destinations.size() > 1;
+            item.f32_tolerance = 2e-5;
+            item.f64_tolerance = 1e-13;
+            // So large that what a step hands on neither grows nor vanishes.
+            item.prepare = [weights, units = cell.units](std::vector<Buffer>& buffers) {
+                Buffer& buffer = buffers[weights];
+                for (std::int64_t k = 0; k < buffer.tensor().elements(); ++k)
+                    buffer.set(k, buffer.get(k) / std::sqrt(double(units)));
+            };
+            cases.push_back(item);
+        }
+    }
+    return cases;
+}
+
+std::vector<Case> both(std::vector<Case> cases, const std::vector<Case>& more) {
+    cases.insert(cases.end(), more.begin(), more.end());
+    return cases;
+}
+
+}  // namespace
+
+GRID(rnn_steps) {
+    return cell_cases("rnn_steps", {1}, {1}, 1, 1, false, false);
+}
+GRID(rnn_steps_backward) {
+    return cell_cases("rnn_steps_backward", {1, 1}, {1}, 1, 1, false, false);
+}
+GRID(lstm_steps) {
+    return both(cell_cases("lstm_steps", {4}, {1}, 1, 4, false, true),
+                cell_cases("lstm_steps", {4}, {1, 4, 1}, 1, 4, false, true));
+}
+GRID(lstm_steps_backward) {
+    return cell_cases("lstm_steps_backward", {4, 1, 1}, {4}, 2, 4, false, false);
+}
+GRID(gru_steps) {
+    return both(cell_cases("gru_steps", {3}, {1}, 1, 3, true, true),
+                cell_cases("gru_steps", {3}, {1, 4}, 1, 3, true, true));
+}
+GRID(gru_steps_backward) {
+    return cell_cases("gru_steps_backward", {4, 1, 1}, {3, 3}, 2, 3, false, false);
+}
+
 GRID(class_token) {
     std::vector<Case> cases;
     for (const Dims& shape : kSequences)

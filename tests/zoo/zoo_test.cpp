@@ -19,6 +19,7 @@
 #include "kernels/catalogue.hpp"
 #include "plan/audit/audit.hpp"
 #include "plan/rules/parallel.hpp"
+#include "runtime/checkpoint/weight_match.hpp"
 #include "tests/graphs/parser.hpp"
 #include "tests/rewrite_goldens.hpp"
 
@@ -119,7 +120,10 @@ TEST_CASE("every model compiles for training and has exactly its parameters") {
     CHECK_EQ(compiled, expected_models().size());
 }
 
-TEST_CASE("no operator or formula that ships trains by a reference kernel") {
+namespace {
+
+/// A model of each operator for layers, and of each formula that ships.
+std::map<std::string, std::string> one_layer_models() {
     std::map<std::string, std::string> texts;
     for (const std::string& name : compiler::layer_names())
         texts[name] = compiler::example_model(compiler::op(name));
@@ -129,12 +133,45 @@ TEST_CASE("no operator or formula that ships trains by a reference kernel") {
                       "]\nlayers:\n  - conv2d: {filters: 8, kernel: 3}\n  - " + name +
                       "\n  - flatten\n  - dense: {units: 10}\n  - softmax\n";
     }
-    for (const auto& text : texts) {
-        CAPTURE(text.first);
-        compiler::LoadOptions load;
-        load.spec_path = {"specs"};
-        load.texts["one_layer"] = text.second;
-        CHECK_EQ(slow_steps(compile_for_training("one_layer", "cpu", load)), "");
+    return texts;
+}
+
+plan::Plan compile_text(const std::string& text) {
+    compiler::LoadOptions load;
+    load.spec_path = {"specs"};
+    load.texts["one_layer"] = text;
+    return compile_for_training("one_layer", "cpu", load);
+}
+
+}  // namespace
+
+TEST_CASE("no operator or formula that ships trains by a reference kernel") {
+    for (const auto& [name, text] : one_layer_models()) {
+        CAPTURE(name);
+        CHECK_EQ(slow_steps(compile_text(text)), "");
+    }
+}
+
+TEST_CASE("a file of a plan's own names fits it, of every layer") {
+    for (const auto& [name, text] : one_layer_models()) {
+        CAPTURE(name);
+        const plan::Plan plan = compile_text(text);
+        std::vector<std::vector<std::byte>> numbers;
+        runtime::WeightFile file;
+        file.path = "weights.npz";
+        for (const plan::Parameter& parameter : plan.parameters) {
+            if (parameter.optimizer_state) continue;
+            numbers.emplace_back(
+                std::size_t(element_count(parameter.dims) * size_of(parameter.dtype)));
+            file.tensors.push_back(
+                {parameter.name, parameter.dtype, parameter.dims, numbers.back()});
+        }
+        if (file.tensors.empty()) continue;
+        const runtime::WeightMatch found =
+            runtime::match_weights(plan, file, {.path = file.path}, {});
+        CHECK_MESSAGE(found.differences.empty(), found.differences.front());
+        CHECK(found.missing.empty());
+        CHECK(found.unused.empty());
     }
 }
 

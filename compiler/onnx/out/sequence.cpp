@@ -14,6 +14,50 @@ std::string part(NodeWriter& out, const std::string& value, std::int64_t begin, 
                    {value, model.integers({begin}), model.integers({end}), model.integers({axis})});
 }
 
+/// ONNX has steps first, the parts of a cell in another order (`order` of ours), each as rows, and
+/// a bias of the state for every part.
+void write_recurrent(NodeWriter& out, const char* op, const std::vector<std::int64_t>& order,
+                     std::vector<AttributeProto> attributes) {
+    const std::int64_t units = out.result().dims[2];
+    const auto parts = std::int64_t(order.size());
+    ModelWriter& model = out.model();
+    const auto ordered = [&](const std::string& value, std::int64_t axis) {
+        if (parts == 1) return value;
+        Names pieces;
+        for (const std::int64_t p : order)
+            pieces.push_back(part(out, value, p * units, (p + 1) * units, axis));
+        return out.add("Concat", pieces, {attribute("axis", axis)});
+    };
+    const auto of_one_way = [&](const std::string& value) {
+        return out.add("Unsqueeze", {value, model.integers({0})});
+    };
+    const auto weights = [&](std::size_t i) {
+        return of_one_way(out.add("Transpose", {ordered(out.input(i), 1)}));
+    };
+    const auto zeros = [&](std::int64_t count) {
+        return model.numbers(out.dtype(), {count}, std::vector<double>(std::size_t(count)));
+    };
+    Names biases{ordered(out.input(3), 0)};
+    if (out.has(4)) {
+        biases.push_back(zeros((parts - 1) * units));
+        biases.push_back(out.input(4));
+    } else {
+        biases.push_back(zeros(parts * units));
+    }
+    const std::string bias =
+        of_one_way(out.add("Concat", biases, {attribute("axis", std::int64_t{0})}));
+    attributes.push_back(attribute("hidden_size", units));
+    attributes.push_back(
+        attribute("direction", flag(out.attributes(), "reversed") ? "reverse" : "forward"));
+    const std::string steps_first =
+        out.add("Transpose", {out.input()}, {attribute("perm", {1, 0, 2})});
+    const std::string all =
+        out.add(op, {steps_first, weights(1), weights(2), bias}, std::move(attributes));
+    // [steps, directions, N, units]
+    const std::string one = out.add("Squeeze", {all, model.integers({1})});
+    out.done("Transpose", {one}, {attribute("perm", {1, 0, 2})});
+}
+
 }  // namespace
 
 /// A sum of the two, each with zeros where the other is: so the batch may be of any size.
@@ -34,6 +78,16 @@ void write_pixels_to_steps(NodeWriter& out) {
 
 void write_transpose(NodeWriter& out) {
     out.done("Transpose", {out.input()}, {attribute("perm", {0, 2, 1})});
+}
+
+void write_rnn(NodeWriter& out) {
+    write_recurrent(out, "RNN", {0}, {});
+}
+void write_lstm(NodeWriter& out) {
+    write_recurrent(out, "LSTM", {0, 3, 1, 2}, {});
+}
+void write_gru(NodeWriter& out) {
+    write_recurrent(out, "GRU", {1, 0, 2}, {attribute("linear_before_reset", std::int64_t{1})});
 }
 
 void write_position_embedding(NodeWriter& out) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes sequence_values.json: what PyTorch makes of three networks over sequences, in double, trained by plain SGD on the batches
+"""Writes sequence_values.json: what PyTorch makes of four networks over sequences, in double, trained by plain SGD on the batches
 that are listed, under the mean cross-entropy. Their specs stand in sequences_test.cpp, where dropout of rate 0 changes nothing.
 
     features    [16 steps, 32 features], a class for each sample: dense layers, layer_norm, softmax over the steps, concat, mean
@@ -8,6 +8,7 @@ that are listed, under the mean cross-entropy. Their specs stand in sequences_te
                 random numbers; rms_norm, swiglu
     shared      the same tokens; layers that share parameters: repetitions, two uses of a block, layers that read the weights of
                 others as they are and the other way round, and the table of the words at the end, with a bias of its own
+    recurrent   the same tokens; an LSTM each way, side by side, a GRU, the other way too, and a plain recurrent layer
 
 Needs PyTorch and NumPy; the test does not.
 """
@@ -136,6 +137,39 @@ def first_of_shared():
             for i, (name, shape) in enumerate(shapes.items())}
 
 
+def recurrent(w, name, x, cell, reversed_=False):
+    """One layer by PyTorch's own, whose weights are rows and whose biases are two."""
+    weights, hidden, bias = w[name + ".weights"].T, w[name + ".hidden_weights"].T, w[name + ".bias"]
+    more = torch.zeros_like(bias)
+    if cell == "gru":
+        more = torch.cat([torch.zeros(2 * hidden.shape[1], dtype=bias.dtype), w[name + ".hidden_bias"]])
+    state = torch.zeros(1, x.shape[0], hidden.shape[1], dtype=x.dtype)
+    state = (state, state) if cell == "lstm" else state
+    run = {"lstm": torch._VF.lstm, "gru": torch._VF.gru, "rnn": torch._VF.rnn_tanh}[cell]
+    x = x.flip(1) if reversed_ else x
+    y = run(x, state, [weights, hidden, bias, more], True, 1, 0.0, True, False, True)[0]
+    return y.flip(1) if reversed_ else y
+
+
+def recurrent_logits(w, x, update):
+    x = F.embedding(x, w["words.weights"])
+    x = torch.cat([recurrent(w, "there", x, "lstm"), recurrent(w, "back", x, "lstm", True)], dim=-1)
+    x = recurrent(w, "down", recurrent(w, "up", x, "gru"), "gru", True)
+    return recurrent(w, "plain", x, "rnn") @ w["last.weights"] + w["last.bias"]
+
+
+def first_of_recurrent():
+    shapes = {"words.weights": (WORDS, WIDTH)}
+    for name, inputs, units, parts in (("there", WIDTH, NARROW, 4), ("back", WIDTH, NARROW, 4), ("up", 2 * NARROW, HIDDEN, 3),
+                                       ("down", HIDDEN, NARROW, 3), ("plain", NARROW, UNITS, 1)):
+        shapes[name + ".weights"], shapes[name + ".hidden_weights"] = (inputs, parts * units), (units, parts * units)
+        shapes[name + ".bias"] = (parts * units,)
+        if parts == 3:
+            shapes[name + ".hidden_bias"] = (units,)
+    shapes["last.weights"], shapes["last.bias"] = (UNITS, WORDS), (WORDS,)
+    return {name: made(shape, 70 + i, 0.5) for i, (name, shape) in enumerate(shapes.items())}
+
+
 def trained(source, labels, first, logits, rate=RATE):
     weights = {name: torch.tensor(value, requires_grad=True) for name, value in first.items()}
     optimizer = torch.optim.SGD(weights.values(), lr=rate)
@@ -171,8 +205,11 @@ def main():
                      tokens_logits)
     shared = trained(draw.integers(0, WORDS, (SAMPLES, STEPS)), draw.integers(0, WORDS, (SAMPLES, STEPS)), first_of_shared(),
                      shared_logits, rate=0.1)
+    cells = trained(draw.integers(0, WORDS, (SAMPLES, STEPS)), draw.integers(0, WORDS, (SAMPLES, STEPS)), first_of_recurrent(),
+                    recurrent_logits)
     path = pathlib.Path(__file__).with_name("sequence_values.json")
-    path.write_text(json.dumps({"features": features, "tokens": tokens, "shared": shared}, separators=(",", ":")) + "\n")
+    path.write_text(json.dumps({"features": features, "tokens": tokens, "shared": shared, "recurrent": cells},
+                               separators=(",", ":")) + "\n")
 
 
 if __name__ == "__main__":

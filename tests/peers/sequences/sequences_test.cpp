@@ -129,10 +129,22 @@ constexpr const char* kShared = R"(
     - dense: {name: last, units: 11, share: words}
     - softmax: {axis: features}
 )";
+constexpr const char* kRecurrent = R"(
+  inputs: {ids: {shape: [7], axes: [step], dtype: i32, values: 11}}
+  layers:
+    - embedding: {name: words, entries: 11, units: 12}
+    - concat: {axis: features, branches: [[lstm: {name: there, units: 5}], [lstm: {name: back, units: 5, reversed: true}]]}
+    - gru: {name: up, units: 10}
+    - gru: {name: down, units: 5, reversed: true}
+    - rnn: {name: plain, units: 8}
+    - dense: {name: last, units: 11}
+    - softmax: {axis: features}
+)";
 constexpr Network kNetworks[] = {
     {"features", "x", kFeatures, "16,32", "<f8", "", 3, ""},
     {"tokens", "ids", kTokens, "7", "<i8", "7", 11, "labels: step, "},
     {"shared", "ids", kShared, "7", "<i8", "7", 11, "labels: step, "},
+    {"recurrent", "ids", kRecurrent, "7", "<i8", "7", 11, "labels: step, "},
 };
 
 plan::Plan plan_of(const std::string& data, const Json& values, const Network& network, int ranks) {

@@ -88,8 +88,8 @@ TEST_CASE("layers come back as they went out, or term by term") {
             others += " " + std::string(op->name);
     }
     CHECK(others ==
-          " attention class_token position_embedding rotary_embedding embedding pixels_to_steps "
-          "transpose"
+          " attention class_token position_embedding rotary_embedding rnn lstm gru embedding "
+          "pixels_to_steps transpose"
           " adaptive_avg_pool2d adaptive_max_pool2d rms_norm hard_sigmoid log_sigmoid identity gelu"
           " swiglu elementwise dropout spatial_dropout2d first_step last_step one_hot");
 }

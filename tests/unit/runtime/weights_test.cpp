@@ -114,6 +114,8 @@ TEST_CASE("PyDTNN's names and the roles in names") {
     CHECK(role_in("bias") == "bias");
     CHECK(role_in("b/moving_variance") == "running_variance");
     CHECK(role_in("1_FC_running_var") == "running_variance");
+    CHECK(role_in("lstm/lstm_cell/recurrent_kernel") == "hidden_weights");
+    CHECK(role_in("gru_1.hidden_bias") == "hidden_bias");
     CHECK(role_in("unbias").empty());
     CHECK(role_in("a.count").empty());
 }
