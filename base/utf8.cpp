@@ -88,4 +88,12 @@ std::string printable(std::string_view text) {
     return out;
 }
 
+std::string utf8_of(unsigned point) {
+    const auto last = [&](unsigned shift) { return char(0x80u | (point >> shift & 0x3Fu)); };
+    if (point < 0x80) return {char(point)};
+    if (point < 0x800) return {char(0xC0u | point >> 6), last(0)};
+    if (point < 0x10000) return {char(0xE0u | point >> 12), last(6), last(0)};
+    return {char(0xF0u | point >> 18), last(12), last(6), last(0)};
+}
+
 }  // namespace dtnn

@@ -27,6 +27,9 @@ std::string shown_lines(std::string_view text);
 /// The code point of the character of so many bytes that begins the text.
 unsigned code_point(std::string_view text, std::size_t length);
 
+/// The character of a code point below 0x110000.
+std::string utf8_of(unsigned point);
+
 /// shown(), cut behind 200 bytes.
 std::string printable(std::string_view text);
 

@@ -19,6 +19,9 @@ CODES = {0, 1, 2, 3, 4, 5, 6, 70, 75}
 LONG = ("dtnnc calibrate", "mpiexec -n 2 dtnnc calibrate", "dtnn-run serve")
 # Without LLVM no code is generated.
 LLVM = os.path.exists(os.path.join(BIN, "libdtnn_codegen.so"))
+# Without PCRE2 no text is taken apart.
+with open(os.path.join(BIN, "libdtnn_runtime.so"), "rb") as library:
+    PCRE2 = b"libpcre2" in library.read()
 
 
 def section(text, title):
@@ -253,6 +256,9 @@ class Help(CommandTest):
                 if "codegen" in command and not LLVM:
                     print(f"skipped: no LLVM for `{command}`", file=sys.stderr)
                     continue
+                if "books/" in command and not PCRE2:
+                    print(f"skipped: no PCRE2 for `{command}`", file=sys.stderr)
+                    continue
                 if ".svg" in command and "graph" in command and not shutil.which("dot"):
                     print(f"skipped: no Graphviz for `{command}`", file=sys.stderr)
                     continue
@@ -297,6 +303,11 @@ class Help(CommandTest):
         self.expect(run(DTNNC, "export", "plan.json", "--weights", "runs/first/weights.safetensors", "-o", "net.onnx",
                         cwd=folder), 0)
         self.expect(run(DTNNC, "compile", "job.yaml", "--sweep", "training.epochs=1,2", "-o", "sw", cwd=folder), 0)
+        os.makedirs(os.path.join(folder, "books"))
+        for name in ("one", "two"):
+            shutil.copy(os.path.join(ROOT, "README.md"), os.path.join(folder, "books", name))
+        if PCRE2:
+            self.expect(run(DTNNC, "vocabulary", "books", "--size", "300", cwd=folder), 0)
         return folder
 
 
@@ -467,6 +478,8 @@ class Streams(CommandTest):
         "dtnnc settings": [(("tiny.yaml",), True, "")],
         "dtnnc data": [(("tiny.yaml", "--no-step"), True, ""),
                        (("tiny.yaml", "--no-step", "--contact-sheet", "sheet.png"), True, "wrote sheet.png")],
+        "dtnnc vocabulary": [(("tiny.yaml", "-o", "tokenizer.json"), False, "wrote tokenizer.json: ")] if PCRE2 else [],
+        "dtnnc tokens": [(("tiny.yaml", "--vocabulary", "tokenizer.json", "-o", "t.bin"), False, "wrote t.bin: ")] if PCRE2 else [],
         "dtnnc codegen": [(("plan.json",), True, "")] if LLVM else [],
         "dtnnc export": [(("plan.json", "--weights", "run/weights.safetensors", "-o", "net.onnx"), False, "wrote net.onnx: ")],
         "dtnnc import": [(("net.onnx", "-o", "net.yaml", "--weights", "net.safetensors"), False, "wrote net.yaml: ")],

@@ -5,6 +5,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +24,7 @@
 #include "runtime/data/formats/npy.hpp"
 #include "runtime/data/sources/array_source.hpp"
 #include "runtime/data/sources/csv_source.hpp"
+#include "runtime/data/vocabulary/text_encoder.hpp"
 #include "tests/fuzz/choices.hpp"
 #include "tests/fuzz/memory_file.hpp"
 
@@ -202,6 +204,33 @@ void read_hdf5_file(const std::string& file) {
     }
 }
 
+/// A vocabulary, a zero, and a text.
+void read_vocabulary_and_text(const std::string& file) {
+    const std::size_t end = std::min(file.find('\0'), file.size());
+    const std::string text = end < file.size() ? file.substr(end + 1) : "";
+    const MemoryFile memory(file.substr(0, end));
+    const Vocabulary vocabulary =
+        read_vocabulary(memory.path(), file.starts_with('{') ? "" : "o200k");
+    const auto encoded = [&](std::size_t part) {
+        TextEncoder encoder(vocabulary);
+        std::vector<std::int32_t> tokens;
+        for (std::size_t at = 0; at < text.size(); at += part)
+            encoder.add(std::string_view(text).substr(at, part), at + part >= text.size(), tokens);
+        return tokens;
+    };
+    const std::vector<std::int32_t> tokens = encoded(text.size() + 1);
+    if (encoded(3) != tokens) fail("parts of a text have other tokens");
+    std::string bytes;
+    for (const std::int32_t token : tokens) {
+        if (token < 0 || token >= vocabulary.size()) fail("a token that the vocabulary has not");
+        bytes += vocabulary.tokens[std::size_t(token)];
+    }
+    bool whole = !vocabulary.space_before;
+    for (const PieceRule& rule : vocabulary.rules)
+        whole = whole && rule.gaps;
+    if (whole && bytes != text) fail("the tokens are another text");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -244,6 +273,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                 break;
             case 'h':
                 read_hdf5_file(file);
+                break;
+            case 'v':
+                read_vocabulary_and_text(file);
                 break;
             case 'm':
                 (void)read_synsets(file, "meta.mat");

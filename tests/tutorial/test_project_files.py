@@ -20,7 +20,7 @@ PACKAGES = {"g++": "GCC's run time", "cmake": "CMake", "ninja-build": "Ninja", "
             "libyaml-cpp-dev": "yaml-cpp", "nlohmann-json3-dev": "nlohmann-json", "libcli11-dev": "CLI11",
             "libfmt-dev": "fmt", "libblis-serial-dev": "BLIS", "libxxhash-dev": "xxHash", "libhwloc-dev": "hwloc",
             "libjemalloc-dev": "jemalloc", "zlib1g-dev": "zlib", "libjpeg62-turbo-dev": "libjpeg-turbo",
-            "libpng-dev": "libpng", "libarchive-dev": "libarchive", "mpich": "MPICH", "libmpich-dev": "MPICH",
+            "libpng-dev": "libpng", "libarchive-dev": "libarchive", "libpcre2-dev": "PCRE2", "mpich": "MPICH", "libmpich-dev": "MPICH",
             "doctest-dev": "doctest", "libbenchmark-dev": "Google Benchmark", "clang": "clang",
             "libclang-rt-dev": "libFuzzer", "clang-format": "clang-format", "clang-tidy": "clang-tidy",
             "python3": "Python", "python3-jsonschema": "python3-jsonschema", "python3-yaml": "python3-yaml",
@@ -29,7 +29,7 @@ PACKAGES = {"g++": "GCC's run time", "cmake": "CMake", "ninja-build": "Ninja", "
 # NOTICE's names of the shared libraries that programs name.
 LIBRARIES = {"libjemalloc": "jemalloc", "libyaml-cpp": "yaml-cpp", "libfmt": "fmt", "libjpeg": "libjpeg-turbo",
              "libpng16": "libpng", "libz": "zlib", "libarchive": "libarchive", "libxxhash": "xxHash",
-             "libhwloc": "hwloc", "libstdc++": "libstdc++", "libgcc_s": "libgcc", "libm": "GNU C library",
+             "libhwloc": "hwloc", "libpcre2-8": "PCRE2", "libstdc++": "libstdc++", "libgcc_s": "libgcc", "libm": "GNU C library",
              "libc": "GNU C library", "libdl": "GNU C library", "librt": "GNU C library",
              "libpthread": "GNU C library", "ld-linux-x86-64": "GNU C library", "ld-linux-aarch64": "GNU C library",
              "libLLVM": "LLVM", "libLLVM-19": "LLVM", "libmpich": "MPICH", "libmpi": "Open MPI", "libcudnn": "cuDNN",

@@ -30,6 +30,24 @@ struct DataCommand {
     CommonOptions common;
 };
 
+/// `dtnnc tokens`.
+struct TokensCommand {
+    std::vector<std::string> texts;  ///< files and folders
+    std::string vocabulary;
+    std::string output;
+    std::string end;      ///< an added token, behind every file; empty: none
+    std::string pattern;  ///< of ranks; empty: their number says it
+};
+
+/// `dtnnc vocabulary`.
+struct VocabularyCommand {
+    std::vector<std::string> texts;  ///< files and folders
+    std::int64_t size = 0;           ///< of tokens, at most
+    std::int64_t least = 2;          ///< places in which two tokens stand that become one
+    std::vector<std::string> added;  ///< tokens that are no text
+    std::string output = "tokenizer.json";
+};
+
 /// `dtnnc diff FOLDER`.
 struct CompareRunsCommand {
     std::string folder;
@@ -95,6 +113,8 @@ class RuntimeLibrary {
                                 std::vector<plan::Change>& changes) const = 0;
 
     virtual int data(const DataCommand& command) const = 0;
+    virtual int tokens(const TokensCommand& command) const = 0;
+    virtual int vocabulary(const VocabularyCommand& command) const = 0;
     /// `trouble` is the exit code where the runs cannot be read; 0 and 1 say whether they differ.
     virtual int compare_runs(const CompareRunsCommand& command, int trouble) const = 0;
     virtual int codegen(const CodegenCommand& command) const = 0;
@@ -130,6 +150,6 @@ const RuntimeLibrary& runtime_library();
 constexpr const char* kRuntimeVersionEntry = "dtnn_runtime_version";
 constexpr const char* kRuntimeOpenEntry = "dtnn_runtime_open";
 /// The version of this interface and of all types in it.
-constexpr int kRuntimeVersion = 3;
+constexpr int kRuntimeVersion = 4;
 
 }  // namespace dtnn::tools

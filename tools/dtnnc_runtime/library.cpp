@@ -12,6 +12,7 @@
 #include "tools/dtnnc_runtime/find_data.hpp"
 #include "tools/dtnnc_runtime/keras_file.hpp"
 #include "tools/dtnnc_runtime/same_samples.hpp"
+#include "tools/dtnnc_runtime/tokens.hpp"
 #include "tools/dtnnc_runtime/weights.hpp"
 
 namespace dtnn::tools {
@@ -39,6 +40,12 @@ class Commands final : public RuntimeLibrary {
     }
     int data(const DataCommand& command) const override {
         return exit_code_of([&] { return tools::data(command); });
+    }
+    int tokens(const TokensCommand& command) const override {
+        return exit_code_of([&] { return tools::tokens(command); });
+    }
+    int vocabulary(const VocabularyCommand& command) const override {
+        return exit_code_of([&] { return tools::vocabulary(command); });
     }
     int compare_runs(const CompareRunsCommand& command, int trouble) const override {
         try {

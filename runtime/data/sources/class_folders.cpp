@@ -47,6 +47,28 @@ std::vector<std::string> visible_names_in(const std::string& folder) {
     return names;
 }
 
+namespace {
+
+void add_files(const std::string& path, std::vector<std::string>& files) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+        files.push_back(path);
+        return;
+    }
+    for (const std::string& name : visible_names_in(path))
+        add_files(path + "/" + name, files);
+}
+
+}  // namespace
+
+std::vector<std::string> files_below(const std::string& path) {
+    std::vector<std::string> files;
+    add_files(path, files);
+    if (files.empty())
+        throw bad_file(path, "there are no files in the folder", "name a folder of texts");
+    return files;
+}
+
 std::vector<ClassFolders::File> list_image_files(const std::string& folder,
                                                  std::vector<std::string>& passed_over) {
     std::vector<std::string> files = visible_names_in(folder);

@@ -29,6 +29,10 @@ using SplitFolders = std::map<std::string, ClassFolders>;
 /// one of them), in order: what the system gives first must not matter.
 std::vector<std::string> visible_names_in(const std::string& folder);
 
+/// The path, or the files in that folder and below it, in the order of their names, hidden ones
+/// left out. RunError where there are none.
+std::vector<std::string> files_below(const std::string& path);
+
 /// The images in a folder, in the order of their names; what is expected beside images is told by
 /// its name. RunError for anything else, and for none.
 std::vector<ClassFolders::File> list_image_files(const std::string& folder,

@@ -68,14 +68,6 @@ class ByteTokens final : public TokenFile {
 constexpr std::size_t kCodePoints = 0x110000;
 using Characters = std::bitset<kCodePoints>;
 
-std::string utf8_of(unsigned point) {
-    const auto last = [&](unsigned shift) { return char(0x80u | (point >> shift & 0x3Fu)); };
-    if (point < 0x80) return {char(point)};
-    if (point < 0x800) return {char(0xC0u | point >> 6), last(0)};
-    if (point < 0x10000) return {char(0xE0u | point >> 12), last(6), last(0)};
-    return {char(0xF0u | point >> 18), last(12), last(6), last(0)};
-}
-
 /// The numbers of characters.
 class Alphabet {
   public:
@@ -188,24 +180,8 @@ class CharacterTokens final : public TokenFile {
     std::uint64_t hash_ = 0;
 };
 
-/// The path, or the files in it and below, in the order of their names.
-void add_files(const std::string& path, std::vector<std::string>& files) {
-    std::error_code error;
-    if (!std::filesystem::is_directory(path, error)) {
-        files.push_back(path);
-        return;
-    }
-    for (const std::string& name : visible_names_in(path))
-        add_files(path + "/" + name, files);
-}
-
 std::vector<std::string> files_of(const std::string& path) {
-    std::vector<std::string> files;
-    if (path.empty()) return files;
-    add_files(path, files);
-    if (files.empty())
-        throw bad_file(path, "there are no files in the folder", "name a folder of texts");
-    return files;
+    return path.empty() ? std::vector<std::string>() : files_below(path);
 }
 
 /// Characters of a text that the network knows no number for.

@@ -28,6 +28,7 @@ class Dtnn(CMakePackage, CudaPackage):
     depends_on("libjpeg-turbo")
     depends_on("libpng")
     depends_on("libarchive")
+    depends_on("pcre2+jit")
     depends_on("mpi", when="+mpi")
     depends_on("llvm@18:20", when="+codegen")
     depends_on("cudnn@9:", when="+cuda")
