@@ -129,5 +129,11 @@ inline constexpr std::array kDatasetTexts = {
     DatasetTexts{"ignored_names", &Dataset::ignored_names},
     DatasetTexts{"category_names", &Dataset::category_names},
     DatasetTexts{"missing_texts", &Dataset::missing_texts}};
+/// What that field says, if it is one of them and says something.
+inline const std::vector<std::string>* texts_of(const Dataset& dataset, std::string_view field) {
+    for (const DatasetTexts& one : kDatasetTexts)
+        if (one.name == field && !(dataset.*one.member).empty()) return &(dataset.*one.member);
+    return nullptr;
+}
 
 }  // namespace dtnn::plan

@@ -28,6 +28,8 @@ struct LayerSpec {
     std::string name;
     Attributes fields;  ///< checked against the operator's table, defaults filled in
     std::vector<ParameterRule> parameters;  ///< beside those of its operator
+    std::string formula;                    ///< the model's operator that it is a use of, if any
+    Attributes formula_values;              ///< the parameters of that use
     std::map<std::string, Span> spans;      ///< of the fields the user wrote
     std::vector<int> sources;  ///< indices into the model's layers; -1, -2 ...: into its inputs
     std::optional<std::size_t> share;  ///< the layer that `share` names, before this one
@@ -54,7 +56,10 @@ struct FormulaSpec {
     std::string text;         ///< as it is written
     std::vector<Name> names;  ///< x, or p and t of a loss; then the parameters
     Expression forward;       ///< over them, in that order
-    Span span;                ///< of its name
+    /// As a spec declares it, without what uses say: "{parameters: {b: {type: real}}, forward:
+    /// ...}"
+    std::string declaration;
+    Span span;  ///< of its name
 };
 
 /// What a model reads of each sample.

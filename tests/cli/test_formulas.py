@@ -181,7 +181,7 @@ class Formulas(CommandTest):
         with open(self.path("a.json"), encoding="utf-8") as file:
             plan = json.load(file)
         self.assertIn("x0 2 x0 mul sigmoid mul", json.dumps(plan))
-        self.expect(self.dtnnc("diff", "a.json", "b.json"), 1, "expression: x0 2 x0 mul sigmoid mul -> x0 3 x0 mul sigmoid mul")
+        self.expect(self.dtnnc("diff", "a.json", "b.json"), 1, "expression: x * sigmoid(2 * x) -> x * sigmoid(3 * x)")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@
 #include "compiler/ops/emit.hpp"
 #include "kernels/catalogue.hpp"
 #include "plan/audit/audit.hpp"
+#include "plan/diff/diff.hpp"
 #include "plan/rules/parallel.hpp"
 #include "runtime/checkpoint/weight_match.hpp"
 #include "tests/graphs/parser.hpp"
@@ -149,6 +150,15 @@ TEST_CASE("no operator or formula that ships trains by a reference kernel") {
     for (const auto& [name, text] : one_layer_models()) {
         CAPTURE(name);
         CHECK_EQ(slow_steps(compile_text(text)), "");
+    }
+}
+
+TEST_CASE("the resolved document of every layer and formula compiles to the same plan") {
+    for (const auto& [name, text] : one_layer_models()) {
+        CAPTURE(name);
+        const plan::Plan plan = compile_text(text);
+        const auto changes = plan::diff(plan, compile_text(plan.resolved_spec));
+        CHECK_MESSAGE(changes.empty(), plan::diff_text(changes, "spec", "resolved"));
     }
 }
 

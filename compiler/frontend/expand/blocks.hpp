@@ -87,6 +87,7 @@ struct OperatorUse {
     /// Over x0 (of a loss x0 and x1) and, by channel, the trained parameters c1, c2, ...
     Expression expression;
     std::vector<ParameterRule> trained;
+    Attributes values;  ///< of all parameters
 };
 /// What every loss reads.
 std::vector<FormulaSpec::Name> loss_inputs();

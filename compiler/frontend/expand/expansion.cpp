@@ -260,8 +260,13 @@ class Expander {
         else
             spec.name.resize(kMaximumNameBytes);
         if (auto form = use_of_operator(*entry.block, values)) {
-            spec.fields["expression"] = to_postfix(simplify(form->expression));
+            // As it would be written in a layer, but for what only a declaration can say.
+            const Expression simplified = simplify(form->expression);
+            spec.fields["expression"] =
+                form->trained.empty() ? to_infix(simplified, {"x"}) : to_postfix(simplified);
             spec.parameters = std::move(form->trained);
+            spec.formula = entry.block->name;
+            spec.formula_values = std::move(form->values);
             infer_shape(model_, op(spec.type), spec, diagnostics_);
             sharing_.settle(head.share, entry.fields, scope, spec);
         } else {

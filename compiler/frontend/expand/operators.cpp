@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/json_text.hpp"
 #include "compiler/frontend/expand/blocks.hpp"
 #include "compiler/frontend/read/operator_values.hpp"
 #include "compiler/frontend/spec_kind.hpp"
@@ -134,7 +135,9 @@ std::vector<FormulaSpec> formulas_of(const Blocks& blocks) {
                                 ? loss_inputs()
                                 : std::vector<FormulaSpec::Name>{{"x", "the input", true}},
                             *block.forward,
+                            "",
                             block.span};
+        std::string declared;
         for (const BlockParameter& parameter : block.parameters) {
             const bool is_real = parameter.field.type == FieldType::real;
             std::string kind = is_real ? "a real number" : "an integer";
@@ -146,7 +149,14 @@ std::vector<FormulaSpec> formulas_of(const Blocks& blocks) {
                 kind += fmt::format(", {} by default", parameter.fallback->text);
             formula.names.push_back(
                 {parameter.name, std::move(kind), parameter.trained.has_value()});
+            declared += fmt::format(
+                "{}{}: {{type: {}{}}}", declared.empty() ? "" : ", ", parameter.name,
+                is_real ? "real" : "integer",
+                parameter.trained ? fmt::format(", trainable: {}", name_of(*parameter.trained))
+                                  : "");
         }
+        formula.declaration = fmt::format("{{parameters: {{{}}}, forward: {}}}", declared,
+                                          json_text(block.forward_text));
         formulas.push_back(std::move(formula));
     }
     return formulas;
@@ -162,6 +172,10 @@ std::optional<OperatorUse> use_of_operator(const Block& block, const Environment
         const Binding* binding = parameters.find(parameter.name);
         const std::optional<double> value = binding ? number_of(*binding) : std::nullopt;
         if (!value) return std::nullopt;
+        if (parameter.field.type == FieldType::real)
+            use.values[parameter.name] = *value;
+        else
+            use.values[parameter.name] = std::int64_t(*value);
         if (parameter.trained) {
             use.trained.push_back(trained(parameter, *value));
             values.push_back(Expression::channel_input_at(int(use.trained.size())));

@@ -83,6 +83,7 @@ class BlockWriter {
     }
 
     std::string origin_of(const std::string& path) const {
+        if (path.starts_with("model.operators.")) return "";  // declarations have no values
         const auto found = values_.find(path);
         return found == values_.end() ? "default" : origin_text(*found->second);
     }

@@ -170,18 +170,6 @@ class Writer {
         value(prefix + key, written.json, key, spans);
     }
 
-    struct WrittenValue {
-        std::string yaml, json;
-    };
-    /// Numbers with units have them in the text of a spec and of the values alike.
-    static WrittenValue written_member(const Field& row, const AttributeValue& content) {
-        if (row.type != FieldType::quantity) return {yaml_value(content), to_json(content)};
-        const auto* whole = std::get_if<std::int64_t>(&content);
-        const std::string text =
-            quantity_text(whole ? double(*whole) : std::get<double>(content), row.unit);
-        return {text, json_text(text)};
-    }
-
     /// Whether none of a record's fields says anything, or one that must be given is not.
     static bool is_absent(const FieldTable& table, SpecReference spec) {
         bool said = false;
@@ -228,10 +216,22 @@ class Writer {
         const ModelSpec& model = job_.model;
         field(indent, "model.", "name", model.name, model.spans);
         inputs(indent, model);
+        operators(indent, model);
         text_ += fmt::format("{}layers:\n", indent);
         int previous = -1;
         for (const LayerSpec& one : model.layers)
             layer(indent + "  ", one, previous++);
+    }
+
+    /// Formulas that learn, which an expression alone does not say.
+    void operators(const std::string& indent, const ModelSpec& model) {
+        std::string text;
+        for (const FormulaSpec& formula : model.operators)
+            if (std::any_of(model.layers.begin(), model.layers.end(), [&](const LayerSpec& layer) {
+                    return !layer.parameters.empty() && layer.formula == formula.name;
+                }))
+                text += fmt::format("{}  {}: {}\n", indent, formula.name, formula.declaration);
+        if (!text.empty()) text_ += fmt::format("{}operators:\n{}", indent, text);
     }
 
     void inputs(const std::string& indent, const ModelSpec& model) {
@@ -286,7 +286,9 @@ class Writer {
     /// before.
     void layer(const std::string& indent, const LayerSpec& layer, int previous) {
         const std::string path = "model.layers." + layer.name;
-        text_ += fmt::format("{}- {}: {{name: {}", indent, layer.type, yaml_text(layer.name));
+        const bool learns = !layer.parameters.empty();
+        text_ += fmt::format("{}- {}: {{name: {}", indent, learns ? layer.formula : layer.type,
+                             yaml_text(layer.name));
         if (layer.sources.size() != 1 || layer.sources[0] != previous) {
             std::vector<std::string> sources;
             for (const int source : layer.sources)
@@ -297,11 +299,16 @@ class Writer {
             const std::string& name = job_.model.layers[*layer.share].name;
             part(path, "share", yaml_text(name), json_text(name), "share", layer.spans);
         }
-        for (const Field& field : op(layer.type).fields) {
-            const auto found = layer.fields.find(std::string(field.name));
-            if (found != layer.fields.end() && !initializes_shared(layer, field.name))
-                part(path, found->first, yaml_value(field, found->second), to_json(found->second),
-                     found->first, layer.spans);
+        if (learns) {
+            for (const auto& [name, content] : layer.formula_values)
+                part(path, name, to_json(content), to_json(content), "expression", layer.spans);
+        } else {
+            for (const Field& field : op(layer.type).fields) {
+                const auto found = layer.fields.find(std::string(field.name));
+                if (found != layer.fields.end() && !initializes_shared(layer, field.name))
+                    part(path, found->first, yaml_value(field, found->second),
+                         to_json(found->second), found->first, layer.spans);
+            }
         }
         text_ += "}\n";
     }
@@ -368,7 +375,7 @@ class Writer {
                     field("  ", "dataset.", found->first, found->second, spans);
                 else if (one.name == "columns" && !dataset.columns.empty())
                     columns(dataset.columns, spans);
-                else if (const auto* list = text_list_of(dataset, one.name))
+                else if (const auto* list = plan::texts_of(dataset, one.name))
                     texts("dataset.", std::string(one.name), *list, spans);
                 else
                     continue;
@@ -395,14 +402,6 @@ class Writer {
         text_ += "  columns:\n";
         for (const plan::FeatureColumn& column : list)
             text_ += fmt::format("    - {}\n", column_text(column));
-    }
-
-    /// What the field says, if it is a list of texts and says something.
-    static const std::vector<std::string>* text_list_of(const plan::Dataset& dataset,
-                                                        std::string_view field) {
-        for (const plan::DatasetTexts& one : plan::kDatasetTexts)
-            if (one.name == field && !(dataset.*one.member).empty()) return &(dataset.*one.member);
-        return nullptr;
     }
 
     /// The value that was written last comes from the dataset's files, if it does.

@@ -97,4 +97,10 @@ std::string yaml_text(const std::string& text);
 std::string yaml_value(const AttributeValue& value);
 std::string yaml_value(const Field& field, const AttributeValue& value);
 
+/// A member's value in the text of a spec and of the values alike: numbers with units have them.
+struct WrittenValue {
+    std::string yaml, json;
+};
+WrittenValue written_member(const Field& row, const AttributeValue& content);
+
 }  // namespace dtnn::compiler

@@ -157,4 +157,12 @@ std::string yaml_value(const Field& field, const AttributeValue& value) {
     return fmt::format("{{{}}}", *text);
 }
 
+WrittenValue written_member(const Field& row, const AttributeValue& content) {
+    if (row.type != FieldType::quantity) return {yaml_value(content), to_json(content)};
+    const auto* whole = std::get_if<std::int64_t>(&content);
+    const std::string text =
+        quantity_text(whole ? double(*whole) : std::get<double>(content), row.unit);
+    return {text, json_text(text)};
+}
+
 }  // namespace dtnn::compiler
