@@ -132,30 +132,42 @@ void Sharing::settle(const std::optional<LocatedText>& share, const SourceNode* 
         error.help = std::move(help);
         error.notes.push_back({named.span, fmt::format("`{}` is here", named.name)});
     };
-    bool all = true;
+    bool all = true, turned = false;
     for (const ParameterRule* rule : own.rules()) {
-        const auto known = named.shared.find(rule->role);
-        const std::size_t owner = known == named.shared.end() ? *layer.share : known->second.layer;
-        const std::string& whose = model_.layers[owner].name;
-        const Own there(model_, model_.layers[owner]);
-        const ParameterRule* theirs = there.known() ? there.find(rule->role) : nullptr;
+        const ParameterRule* theirs = others.find(rule->role);
         all = all && theirs;
         if (!theirs) continue;
-        const Type wanted = own.type(*rule), given = there.type(*theirs);
-        const auto form = shared_form(own.def(), wanted.dims, there.def(), given.dims);
+        const Type wanted = own.type(*rule), given = others.type(*theirs);
+        const auto form = shared_form(own.def(), wanted.dims, others.def(), given.dims);
         if (!form || (*form == SharedForm::as_it_is && wanted != given)) {
-            refuse(fmt::format("`{}` takes {} of {}, and those of `{}` are {}", layer.name,
-                               rule->role, shape_text(wanted.dims), whose, shape_text(given.dims)),
+            // Of weights that are read the other way round, the bias is of other units.
+            if (turned) continue;
+            const bool alike = wanted.dims == given.dims;
+            refuse(alike
+                       ? fmt::format("`{}` is {}, and `{}` is {}: their {} are not the same thing",
+                                     layer.name, layer.type, named.name, named.type, rule->role)
+                       : fmt::format("`{}` takes {} of {}, and those of `{}` are {}", layer.name,
+                                     rule->role, shape_text(wanted.dims), named.name,
+                                     shape_text(given.dims)),
                    "layers of one operator share what has the same extents; a dense layer may also "
                    "read another's weights, or an embedding's, the other way round");
             return;
         }
-        layer.shared[rule->role] = {owner, *form};
+        turned = turned || *form == SharedForm::transposed;
+        // What the named layer has of another one is that one's.
+        const auto known = named.shared.find(rule->role);
+        const bool own_of_named = known == named.shared.end();
+        const std::size_t owner = own_of_named ? *layer.share : known->second.layer;
+        const bool again = !own_of_named && known->second.form == SharedForm::transposed;
+        layer.shared[rule->role] = {owner, again == (*form == SharedForm::transposed)
+                                               ? SharedForm::as_it_is
+                                               : SharedForm::transposed};
         if (const SourceEntry* first = written ? written->find(rule->initializer_field()) : nullptr)
-            diagnostics_.error(Code::conflicting_fields, first->key_span,
-                               fmt::format("`{}` says how {} begin that `{}` has of `{}`",
-                                           first->key, rule->role, layer.name, whose),
-                               "remove it");
+            diagnostics_.error(
+                Code::conflicting_fields, first->key_span,
+                fmt::format("`{}` says how {} begin that `{}` has of `{}`", first->key, rule->role,
+                            layer.name, model_.layers[owner].name),
+                "remove it");
     }
     // What a formula learns is known by its order.
     if (layer.shared.empty() || (!all && !layer.parameters.empty()))
