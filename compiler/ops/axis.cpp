@@ -97,8 +97,8 @@ Type shaped_type(const ShapeContext& c, DType dtype) {
 bool expect_features(ShapeContext& c, const char* op) {
     const Type& src = c.input(0);
     if (feature_axis(src.axes) >= 1 && src.axes[0] == AxisKind::batch) return true;
-    c.fail(fmt::format("{} works on samples with channels or features, got {}", op,
-                       shape_text(src.dims)));
+    c.fail(
+        fmt::format("{} works on samples with channels or features, got {}", op, sample_text(src)));
     return false;
 }
 

@@ -242,8 +242,8 @@ std::string sample_text(const Type& type) {
 
 std::string sample_text(const Dims& dims, const Axes& axes) {
     static const Axes image = usual_axes(3);
-    const bool plain =
-        axes.size() <= 1 || std::equal(axes.begin(), axes.end(), image.begin() + 1, image.end());
+    const bool plain = axes.empty() || axes == Axes{AxisKind::feature} ||
+                       std::equal(axes.begin(), axes.end(), image.begin() + 1, image.end());
     if (plain) return shape_text(dims);
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < dims.size(); ++i)

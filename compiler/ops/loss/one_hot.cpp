@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "compiler/ir/axes.hpp"
 #include "compiler/ops/define.hpp"
 
@@ -25,7 +27,10 @@ OpDef define_one_hot() {
             const bool row = is_rows(labels);
             if (labels.dtype != DType::i32 || labels.dims.empty() ||
                 (!row && labels.elements() != labels.dims[0])) {
-                c.fail("one_hot takes integers, one or a row of them for a sample");
+                c.fail(fmt::format("one_hot takes integers, one or a row of them for a sample, got "
+                                   "{}",
+                                   sample_text(labels)),
+                       "`axes: [feature]` of an input makes a row; an `embedding` takes steps");
                 return;
             }
             fallback(c, "dtype", std::string("f32"));

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "compiler/ir/axes.hpp"
 #include "compiler/ir/printer.hpp"
 #include "compiler/ops/axis.hpp"
 #include "compiler/support/check.hpp"
@@ -42,13 +45,26 @@ std::vector<std::int64_t> layer_norm_axes(const Type& input, const Attributes& a
     return together;
 }
 
-/// Kernels walk along what is normalised together as along one axis.
+/// Whether these axes lie one behind the other where values are stored in this order; none: as it
+/// is written.
+bool are_neighbours(const std::vector<std::int64_t>& axes, const Order& order) {
+    std::vector<std::int64_t> places = axes;
+    for (std::int64_t& place : places)
+        if (!order.empty()) place = std::find(order.begin(), order.end(), place) - order.begin();
+    const auto [first, last] = std::minmax_element(places.begin(), places.end());
+    return places.empty() || *last - *first + 1 == std::int64_t(places.size());
+}
+
+/// Kernels walk along what is normalised together as along one axis, in the order in which it is
+/// written as well as in the one in which it may be stored.
 bool expect_neighbours(ShapeContext& c) {
     if (!c.has("axes")) return true;
     const std::vector<std::int64_t> axes = c.integers("axes");
-    if (axes.empty() || axes.back() - axes.front() + 1 == std::int64_t(axes.size())) return true;
-    c.fail(fmt::format("{} takes all but steps together, and these are no neighbours in {}",
-                       c.op().name, sample_text(c.input(0))),
+    const Type& input = c.input(0);
+    if (are_neighbours(axes, {}) && are_neighbours(axes, usual_order(input.axes))) return true;
+    c.fail(fmt::format("{} takes all but steps together, and these are no neighbours in {}, whose "
+                       "channels may be stored last",
+                       c.op().name, sample_text(input)),
            "`axis: channels` normalises the features of every place", "axis");
     return false;
 }

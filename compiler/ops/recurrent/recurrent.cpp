@@ -21,7 +21,7 @@ void layer_shape(ShapeContext& c, std::int64_t parts) {
     if (src.dims[1] < 2) {
         c.fail(fmt::format("{} goes from step to step, and its input is {}", c.op().name,
                            sample_text(src)),
-               "of one step a `dense` layer does as much");
+               "it takes sequences of two steps or more");
         return;
     }
     const std::int64_t units = c.input(2).dims.empty() ? 0 : c.input(2).dims[0];

@@ -140,12 +140,14 @@ class HeaderText {
                 return;
             }
         }
+        const bool whole = type.size() > 1 && (type[1] == 'i' || type[1] == 'u');
         throw bad_file(
             name_,
-            fmt::format("its elements are of the type `{}`; float32, float64, integers of 8 "
-                        "to 64 bits and booleans in little-endian order can be read",
+            fmt::format("its elements are of the type `{}`; float32, float64, integers of 8 to 64 "
+                        "bits, without a sign to 32, and booleans in little-endian order can be "
+                        "read",
                         printable(type)),
-            "convert it first, such as by array.astype('<f4')");
+            fmt::format("convert it first, such as by array.astype('<{}')", whole ? "i8" : "f4"));
     }
 
     std::string_view rest_;

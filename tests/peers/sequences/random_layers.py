@@ -299,13 +299,6 @@ class Layers:
         uses.append(use)
         return [{"op": block, "name": use, **fields}], shape
 
-    def reads_table(self, layer):
-        """Whether its weights are those of an embedding the other way round, which no layer turns back."""
-        of = {"name": layer["name"], **layer}
-        while "share" in of:
-            of = next((other for other, _ in self.owners if other["name"] == of["share"]), {"op": "embedding"})
-        return layer["op"] == "dense" and of["op"] == "embedding"
-
     def shared(self, shape):
         """A layer with the parameters of an earlier one of this scope, as they are or the other way round."""
         choices = []
@@ -316,11 +309,9 @@ class Layers:
             if layer["op"] == "dense" and layer["units"] == features and self.flag(0.5):
                 fields["bias"] = self.flag()
             if layer["op"] in ("embedding", "dense") and shape[1] == layer["units"] and self.flag(0.8):
-                # A bias that the other one has would be shared, and has other extents.
-                bias = {} if not layer.get("bias", layer["op"] == "dense") and self.flag() else {"bias": False}
                 reads = layer["entries"] if layer["op"] == "embedding" else features
-                if reads != shape[1] and not self.reads_table(layer):
-                    other = {"op": "dense", "name": fields["name"], "share": layer["name"], "units": reads, **bias}
+                if reads != shape[1]:
+                    other = {"op": "dense", "name": fields["name"], "share": layer["name"], "units": reads, "bias": self.flag()}
                     choices.append((other, reads))
             if layer["op"] in ("lstm", "gru", "rnn") and shape[0] == 1:
                 continue
@@ -335,8 +326,7 @@ class Layers:
         if not choices:
             return None
         layer, after = self.rng.choice(choices)
-        if layer["op"] != "dense" or not layer.get("bias", True):
-            self.owners.append((dict(layer), shape))
+        self.owners.append((dict(layer), shape))
         return [layer], (shape[0] + (layer["op"] == "class_token"), after)
 
     def read_again(self, shape):

@@ -61,7 +61,6 @@ class Model:
     def __init__(self, network, weights, statistics):
         self.network, self.weights, self.statistics = network, weights, statistics
         self.owner, self.values, self.used = {}, {}, set()
-        self.without_bias = set()  # dense layers
         self.tables = {}  # of dense layers and embeddings: their weights as they use them
         self.training, self.before_last = False, None
 
@@ -72,12 +71,9 @@ class Model:
         return self.behind([last], self.before_last, "", "")
 
     def parameter(self, name, kind, statistics=False):
-        """Of the layer that it shares with, as far as that has it."""
-        if not statistics:
-            owners = [name]
-            while self.owner.get(owners[-1], "") not in ("", *(self.without_bias if kind == "bias" else ())):
-                owners.append(self.owner[owners[-1]])
-            name = next((owner for owner in reversed(owners) if f"{owner}.{kind}" in self.weights), name)
+        """Its own, or that of the layer that it shares with, or of the one that that one shares with."""
+        while not statistics and f"{name}.{kind}" not in self.weights:
+            name = self.owner[name]
         self.used.add(f"{name}.{kind}")
         return (self.statistics if statistics else self.weights)[f"{name}.{kind}"]
 
@@ -149,8 +145,6 @@ class Model:
         else:
             weights = self.parameter(name, "weights")
         self.tables[name] = weights, "dense"
-        if not layer.get("bias", True):
-            self.without_bias.add(name)
         return x @ weights + (self.parameter(name, "bias") if layer.get("bias", True) else 0)
 
     def embedding(self, x, layer, name):
