@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 #include <span>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "kernels/philox.hpp"
@@ -192,12 +194,26 @@ void make_values(const plan::Parameter& parameter, std::uint64_t seed, std::byte
     }
 }
 
-void initialize(Executor& executor) {
+namespace {
+
+void initialize_one(Executor& executor, std::size_t i) {
     const plan::Plan& plan = executor.plan();
-    for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
-        const HostView view = executor.parameter_view(i, HostView::Access::write);
-        make_values(plan.parameters[i], plan.training.seed, view.bytes().data(), executor.team());
-    }
+    const HostView view = executor.parameter_view(i, HostView::Access::write);
+    make_values(plan.parameters[i], plan.training.seed, view.bytes().data(), executor.team());
+}
+
+}  // namespace
+
+void initialize(Executor& executor) {
+    for (std::size_t i = 0; i < executor.plan().parameters.size(); ++i)
+        initialize_one(executor, i);
+}
+
+void initialize(Executor& executor, const std::vector<std::string>& names) {
+    const std::unordered_set<std::string_view> wanted(names.begin(), names.end());
+    const auto& parameters = executor.plan().parameters;
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+        if (wanted.contains(parameters[i].name)) initialize_one(executor, i);
 }
 
 }  // namespace dtnn::runtime

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "plan/plan.hpp"
 
@@ -35,6 +36,8 @@ void make_values(const plan::Parameter& parameter, std::uint64_t seed, std::byte
 
 /// All parameters and states of the executor's plan.
 void initialize(Executor& executor);
+/// Those of these names.
+void initialize(Executor& executor, const std::vector<std::string>& names);
 
 /// The inverse of the normal distribution function for 1.4e-11 < p < 1 - 1.4e-11 (algorithm AS 241,
 /// PPND16: Wichura, 1988), relative error about 1e-16.

@@ -111,22 +111,24 @@ void BatchProgram::set_position(std::int64_t epoch, std::int64_t first_sample) c
     position[1] = first_sample;
 }
 
-Session::Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source)
-    : Session(plan, threads, std::move(source), make_self()) {}
+Session::Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source,
+                 FirstValues first)
+    : Session(plan, threads, std::move(source), make_self(), first) {}
 
 Session::Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source,
-                 std::unique_ptr<Communicator> own)
-    : Session(plan, threads, std::move(source), *own) {
+                 std::unique_ptr<Communicator> own, FirstValues first)
+    : Session(plan, threads, std::move(source), *own, first) {
     own_ = std::move(own);
 }
 
 Session::Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source,
-                 Communicator& communicator)
+                 Communicator& communicator, FirstValues first)
     : Session(plan, open_device(plan.target.device, threads, local_rank()), std::move(source),
-              communicator) {}
+              communicator, first) {}
 
 Session::Session(const plan::Plan& plan, std::unique_ptr<Device> device,
-                 std::unique_ptr<SampleSource> source, Communicator& communicator)
+                 std::unique_ptr<SampleSource> source, Communicator& communicator,
+                 FirstValues first)
     : communicator_(communicator),
       agreement_(communicator),
       executor_(plan, std::move(device), &communicator),
@@ -149,7 +151,7 @@ Session::Session(const plan::Plan& plan, std::unique_ptr<Device> device,
     }
     for (const std::size_t i : unsharded_parameters(plan))
         if (plan.parameters[i].by_rank) own_states_.push_back(i);
-    initialize(executor_);
+    if (first == FirstValues::drawn) initialize(executor_);
 }
 
 void Session::set_rank_samples(std::vector<std::int64_t> samples) {

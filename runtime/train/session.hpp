@@ -76,17 +76,23 @@ std::vector<Arrangement> sample_arrangements(const plan::Plan& plan);
 /// The inputs that batches for the program go to.
 BatchInputs batch_inputs(const BoundProgram& program);
 
+/// Whether a session draws the first values of its parameters, or somebody loads weights into it,
+/// which would replace them: they are zeros.
+enum class FirstValues : std::uint8_t { drawn, loaded };
+
 /// Everything is allocated and bound by the constructor; parameters have their first values.
 class Session {
   public:
     /// A session without other ranks.
-    Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source);
+    Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source,
+            FirstValues first = FirstValues::drawn);
     /// Together. The communicator outlives the session.
     Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source,
-            Communicator& communicator);
+            Communicator& communicator, FirstValues first = FirstValues::drawn);
     /// Together, on this device.
     Session(const plan::Plan& plan, std::unique_ptr<Device> device,
-            std::unique_ptr<SampleSource> source, Communicator& communicator);
+            std::unique_ptr<SampleSource> source, Communicator& communicator,
+            FirstValues first = FirstValues::drawn);
 
     Communicator& communicator() const { return communicator_; }
     int rank() const { return communicator_.rank(); }
@@ -145,7 +151,7 @@ class Session {
 
   private:
     Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source,
-            std::unique_ptr<Communicator> own);
+            std::unique_ptr<Communicator> own, FirstValues first);
     BatchProgram ready(plan::ProgramKind kind, std::int64_t batch);
     bool evaluate_pass(const Pass& pass, std::int64_t steps, NumberCheck* check, bool& stopped);
     void share(std::size_t parameter);

@@ -33,7 +33,8 @@ int evaluate(const Options& options, Communicator& communicator) {
     OpenData data = open_data(communicator, start.loaded.plan);
     std::optional<Session> session;
     together(communicator, "the memory and the weights", [&] {
-        session.emplace(plan, start.threads, std::move(data.source), communicator);
+        session.emplace(plan, start.threads, std::move(data.source), communicator,
+                        FirstValues::loaded);
         load_wanted_weights(session->executor(), network.weights, options.weight_options);
     });
     session->share_parameters();

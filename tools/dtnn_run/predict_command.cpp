@@ -104,7 +104,7 @@ Predictor::Predictor(const Options& options, const TrainedNetwork& trained)
         values != plan.dataset.attributes.end())
         if (const auto* list = std::get_if<std::vector<std::int64_t>>(&values->second))
             facts.mask_values = *list;
-    session.emplace(plan, start.threads, std::move(source));
+    session.emplace(plan, start.threads, std::move(source), FirstValues::loaded);
     load_wanted_weights(session->executor(), network.weights, options.weight_options);
     if (of_split) {
         samples = samples_of(session->sampler(), options.input.front());

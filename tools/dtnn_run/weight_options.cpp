@@ -11,8 +11,10 @@
 #include "base/spec_folders.hpp"
 #include "base/utf8.hpp"
 #include "runtime/base/run_error.hpp"
+#include "runtime/checkpoint/parameter_tensors.hpp"
 #include "runtime/checkpoint/weights.hpp"
 #include "runtime/report/run_folder.hpp"
+#include "runtime/train/initialize.hpp"
 
 namespace dtnn {
 
@@ -80,10 +82,15 @@ void tell_what_is_left(const LoadedWeights& loaded) {
     tell("of other heads, left out", loaded.dropped);
 }
 
-void load_wanted_weights(const Executor& executor, const std::string& path,
+void load_wanted_weights(Executor& executor, const std::string& path,
                          const WeightOptions& options) {
     require_weight_file(path);
-    tell_what_is_left(load_weights(executor, weight_request(path, options)));
+    const LoadedWeights loaded = load_weights(executor, weight_request(path, options));
+    if (!loaded.kept.empty()) {
+        initialize(executor, loaded.kept);
+        begin_averages(executor);
+    }
+    tell_what_is_left(loaded);
 }
 
 }  // namespace dtnn

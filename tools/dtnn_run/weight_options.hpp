@@ -31,8 +31,8 @@ runtime::WeightRequest weight_request(const std::string& path, const WeightOptio
 /// Tells on stderr what was read by, and what went nowhere or stayed as it was.
 void tell_what_is_left(const runtime::LoadedWeights& loaded);
 
-/// Loads the file, and tells on stderr what stayed as it was initialised.
-void load_wanted_weights(const runtime::Executor& executor, const std::string& path,
+/// Loads the file, draws the first values of what is not in it, and tells on stderr what that is.
+void load_wanted_weights(runtime::Executor& executor, const std::string& path,
                          const WeightOptions& options);
 
 }  // namespace dtnn

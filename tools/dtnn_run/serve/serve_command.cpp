@@ -105,7 +105,8 @@ int serve_command(const Options& options) {
     const plan::Plan& plan = start.loaded.plan;
     runtime::TrainedNames names = runtime::read_trained_names(trained.weights);
     runtime::Session session(plan, start.threads,
-                             std::make_unique<runtime::GivenSamples>(plan.dataset));
+                             std::make_unique<runtime::GivenSamples>(plan.dataset),
+                             runtime::FirstValues::loaded);
     load_wanted_weights(session.executor(), trained.weights, options.weight_options);
     runtime::GivenPredictor network(session.executor());
     const NetworkForm form(wish.name.empty() ? plan.name : wish.name, plan, start.loaded.checksum,
