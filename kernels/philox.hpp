@@ -34,7 +34,8 @@ enum class Purpose : std::uint32_t {
     initialise = 3,
     dropout = 4,
     data = 5,
-    augment = 6
+    augment = 6,
+    generate = 7
 };
 
 inline constexpr std::uint32_t kMultiplier0 = 0xD2511F53u, kMultiplier1 = 0xCD9E8D57u;

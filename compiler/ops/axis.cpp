@@ -73,6 +73,10 @@ std::size_t written_axis(const Attributes& attributes) {
     return axis ? std::size_t(*axis) : 1;
 }
 
+bool spares_steps(const Node& node) {
+    return written_axis(node.attributes) != 1;
+}
+
 Attributes shape_attributes(const Type& type) {
     Attributes attributes{{"shape", type.dims}};
     if (type.axes == usual_axes(type.dims.size() - 1)) return attributes;

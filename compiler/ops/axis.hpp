@@ -27,6 +27,8 @@ std::optional<std::size_t> settle_axis(ShapeContext& c, const char* op);
 void write_axis(Attributes& attributes, std::size_t axis);
 /// The axis of an attribute in the form of nodes.
 std::size_t written_axis(const Attributes& attributes);
+/// Whether that is another than the steps' of a sequence.
+bool spares_steps(const Node& node);
 
 /// The attributes of a node that gives values of the type's shape: `shape` and, where they are not
 /// the usual ones, the kinds of its `axes`; and the row-major type that they name.

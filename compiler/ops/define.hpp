@@ -100,6 +100,14 @@ class OpBuilder {
     OpBuilder& gradient(std::function<void(GradientContext&)> rule) {
         return set(def_.gradient, std::move(rule));
     }
+    OpBuilder& same_step(std::function<bool(const Node&)> condition = [](const Node&) {
+        return true;
+    }) {
+        return set(def_.same_step, std::move(condition));
+    }
+    OpBuilder& next_step(std::function<void(StepContext&)> rule) {
+        return set(def_.next_step, std::move(rule));
+    }
     OpBuilder& no_gradient(std::string reason) {
         return set(def_.no_gradient_reason, std::move(reason));
     }
@@ -173,10 +181,10 @@ class OpBuilder {
     OpBuilder& view(View when) { return set(def_.view, when); }
     /// Loops over flat memory, as do the updates of optimizers.
     OpBuilder& expression(std::string postfix) {
-        return lie_alike().set(def_.expression, std::move(postfix));
+        return lie_alike().same_step().set(def_.expression, std::move(postfix));
     }
     OpBuilder& expression_rule(std::function<std::string(const Node&)> rule) {
-        return lie_alike().set(def_.expression_rule, std::move(rule));
+        return lie_alike().same_step().set(def_.expression_rule, std::move(rule));
     }
 
     operator OpDef() { return std::move(def_); }  // NOLINT: the end of a chain

@@ -89,6 +89,26 @@ class GradientContext {
     virtual void set(std::size_t input, ValueId gradient) = 0;
 };
 
+/// What a rule for one step of a sequence sees, where the steps before have come and left what they
+/// kept. It emits the nodes that give the operator's results for the step.
+class StepContext {
+  public:
+    virtual ~StepContext() = default;
+    virtual const Graph& graph() const = 0;              ///< of one step
+    virtual const Node& node() const = 0;                ///< over all steps
+    virtual ValueId input(std::size_t i) const = 0;      ///< operand i, of one step
+    virtual const Type& whole(std::size_t i) const = 0;  ///< its type over all steps
+    virtual ValueId step() = 0;  ///< an i64: the step's place in its text, from 0
+    /// What is kept from step to step, zeros before the first, and what it becomes at this one.
+    virtual ValueId kept(const std::string& name, const Type& type) = 0;
+    virtual void keep(ValueId kept, ValueId next) = 0;
+    virtual ValueList emit(std::string_view op, ValueList inputs, Attributes attributes,
+                           const std::string& name) = 0;
+    virtual void set(ValueId result) = 0;  ///< of the operator, which has one
+    /// Its results need steps that have not come yet.
+    virtual void refuse(std::string fact, std::string help) = 0;
+};
+
 struct Cost {
     std::int64_t flops = 0;  ///< a fused multiply-add counts two
     std::int64_t bytes = 0;  ///< every operand read or written once
@@ -213,6 +233,12 @@ struct OpDef {
     std::function<void(ShapeContext&)> shape;
     std::function<void(GradientContext&)> gradient;
     std::string no_gradient_reason;  ///< stated where there is none
+    /// Whether a step of its result is made of the same step of its operands alone, [N, steps,
+    /// ...]; empty: never.
+    std::function<bool(const Node&)> same_step;
+    /// One step of a sequence behind those before. Where neither is said, or true, all steps are
+    /// needed at once.
+    std::function<void(StepContext&)> next_step;
     std::function<Cost(const std::vector<Type>& inputs, const std::vector<Type>& outputs,
                        const Attributes&)>
         cost;

@@ -18,11 +18,15 @@
 /// the sequence (key_of(seed, dropout, stream), epoch) passes philox::keep_threshold(rate), else 0,
 /// of the sample at place P of the epoch's order (kernels/arguments/dropout.hpp).
 ///
+/// With `placed` there are more keys than queries, and query t comes at step place + t of those: it
+/// sees as many keys, and itself. The place is taken as the nearest that has keys.
+///
 /// key and value sum over the heads that share them. Operands are [N, steps, heads * width],
 /// row-major, each head's numbers side by side; `joined`: queries, keys and values lie side by side
 /// in one operand, and so do their gradients. logsumexp is [N, heads, queries], row-major.
 
 #include "kernels/arguments/arguments.hpp"
+#include "kernels/arguments/step_place.hpp"
 #include "kernels/philox.hpp"
 #include "kernels/workspace/attention.hpp"
 
@@ -44,6 +48,7 @@ struct AttentionSizes {
     std::int64_t batch, queries, keys, heads, key_value_heads, width;
     double scale;
     bool causal, joined;
+    const std::int64_t* place = nullptr;  ///< of query 0 among the keys; null: it is key 0's
 
     explicit AttentionSizes(const Problem& problem)
         : heads(problem.integer("heads")),
@@ -59,7 +64,10 @@ struct AttentionSizes {
     /// Heads that share keys and values.
     DTNN_DEVICE std::int64_t sharing() const { return heads / key_value_heads; }
     /// The keys that query t sees.
-    DTNN_DEVICE std::int64_t seen(std::int64_t t) const { return causal ? t + 1 : keys; }
+    DTNN_DEVICE std::int64_t seen(std::int64_t t) const {
+        if (place != nullptr) t += place_within(*place, keys - queries);
+        return causal ? t + 1 : keys;
+    }
 
     template <class T>
     Heads<T> queries_of(T* first) const {
@@ -126,7 +134,9 @@ struct AttentionArguments : FromOperands, AttentionSizes {
     std::byte* workspace = o.scratch();
 
     explicit AttentionArguments(const Operands& operands)
-        : FromOperands(operands), AttentionSizes(operands.problem) {}
+        : FromOperands(operands), AttentionSizes(operands.problem) {
+        place = o.source("place");
+    }
 };
 
 template <class T>

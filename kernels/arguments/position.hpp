@@ -19,9 +19,14 @@
 ///
 /// with i = p and j = p + width/2, or, of `neighbours`, i = 2p and j = 2p + 1. `inverse` turns
 /// back: the gradient.
+///
+/// With `placed` step t of position_embedding and rotary_embedding is step place + t of its text.
+///
+/// keep_steps: kept[n, place + t, f] = src[n, t, begin + f]; other rows stay.
 
 #include "base/turn.hpp"
 #include "kernels/arguments/arguments.hpp"
+#include "kernels/arguments/step_place.hpp"
 
 namespace dtnn::kernels {
 
@@ -48,8 +53,15 @@ struct PositionEmbeddingArguments : FromOperands {
     double base = o.problem.real("base");
     const T* src = o.source("src");
     const T* weights = o.source("weights");  ///< null: sines and cosines
+    std::int64_t positions = weights == nullptr ? kMostPlaces : o.source("weights").type()->dims[0];
+    const std::int64_t* place = o.source("place");  ///< null: 0
     T* dst = o.result("dst");
     std::byte* workspace = o.scratch();
+
+    /// The place of step 0 in its text.
+    DTNN_DEVICE std::int64_t first() const {
+        return place == nullptr ? 0 : place_within(*place, positions - steps);
+    }
 };
 
 template <class T>
@@ -72,15 +84,35 @@ struct RotaryEmbeddingArguments : FromOperands {
     double base = o.problem.real("base");
     bool neighbours = o.problem.flag("neighbours"), inverse = o.problem.flag("inverse");
     const T* src = o.source("src");
+    const std::int64_t* place = o.source("place");  ///< null: 0
     T* dst = o.result("dst");
     std::byte* workspace = o.scratch();
 
+    /// The place of step 0 in its text.
+    DTNN_DEVICE std::int64_t first() const {
+        return place == nullptr ? 0 : place_within(*place, kMostPlaces - steps);
+    }
     DTNN_DEVICE std::int64_t first_of(std::int64_t pair) const {
         return neighbours ? 2 * pair : pair;
     }
     DTNN_DEVICE std::int64_t second_of(std::int64_t pair) const {
         return neighbours ? 2 * pair + 1 : pair + width / 2;
     }
+};
+
+template <class T>
+struct KeepStepsArguments : FromOperands {
+    using FromOperands::FromOperands;
+    std::int64_t batch = o.source("src").type()->dims[0], steps = o.source("src").type()->dims[1],
+                 row = o.source("src").type()->dims[2],  ///< numbers of a step of src
+        room = o.source("kept").type()->dims[1],         ///< steps of kept
+        features = o.source("kept").type()->dims[2], begin = o.problem.integer("begin");
+    const T* before = o.source("kept");
+    const T* src = o.source("src");
+    const std::int64_t* place = o.source("place");
+    T* kept = o.result("kept");
+
+    DTNN_DEVICE std::int64_t first() const { return place_within(*place, room - steps); }
 };
 
 }  // namespace dtnn::kernels

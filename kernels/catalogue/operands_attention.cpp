@@ -22,8 +22,10 @@ bool heads(Rule& rule, const TensorType& query, const TensorType* key, const Ten
     rule.shape(value, key->dims);
     rule.require(key->dims[1] >= 1 && is_row_major(*key) && is_row_major(*value),
                  "its keys and values are not rows");
-    rule.require(!p.flag("causal") || key->dims[1] == query.dims[1],
-                 "it is causal, and has not as many keys as queries");
+    const bool placed = p.flag("placed");
+    rule.require(
+        placed ? key->dims[1] >= query.dims[1] : !p.flag("causal") || key->dims[1] == query.dims[1],
+        "it is causal, and has not as many keys as queries");
     return !rule.broken();
 }
 
@@ -36,7 +38,7 @@ Dims of_results(const Problem& p) {
 }
 
 /// What it draws by, where it drops.
-void place(Rule& rule) {
+void drawn_by(Rule& rule) {
     if (!rule.problem().flag("drops")) return;
     rule.elements(rule.operand("position"), 2, DType::i64);
     const double rate = rule.problem().real("dropout");
@@ -58,7 +60,10 @@ void attention(Rule& rule) {
     row_major_of(rule, rule.first_result(), results);
     rule.elements(rule.operand("logsumexp"),
                   results[0] * results[1] * rule.problem().integer("heads"));
-    place(rule);
+    drawn_by(rule);
+    rule.require(!rule.problem().flag("placed") || !rule.problem().flag("drops"),
+                 "what it drops has no place");
+    rule.elements(rule.operand("place"), 1, DType::i64);
 }
 
 void attention_backward(Rule& rule) {
@@ -70,7 +75,7 @@ void attention_backward(Rule& rule) {
     row_major_of(rule, *rule.operand("dst"), results);
     row_major_of(rule, *rule.operand("diff_dst"), results);
     rule.elements(rule.operand("logsumexp"), results[0] * results[1] * p.integer("heads"));
-    place(rule);
+    drawn_by(rule);
     for (std::size_t i = 0; i < p.destinations.size() && !rule.broken(); ++i)
         row_major_of(rule, p.destinations[i], p.sources[i].dims);
 }

@@ -19,6 +19,11 @@ void positions(Rule& rule, const TensorType& table, const TensorType& steps) {
                  "its table has fewer positions than there are steps");
 }
 
+/// Where the steps come in their text.
+void place(Rule& rule) {
+    rule.elements(rule.operand("place"), 1, DType::i64);
+}
+
 void base(Rule& rule) {
     rule.require(rule.problem().real("base") > 0, "its `base` is not positive");
 }
@@ -36,6 +41,7 @@ void position_embedding(Rule& rule) {
     if (!sequence(rule, rule.first_source())) return;
     rule.alike(rule.first_result(), rule.first_source());
     base(rule);
+    place(rule);
     if (const TensorType* table = rule.operand("weights"))
         positions(rule, *table, rule.first_source());
 }
@@ -50,9 +56,21 @@ void rotary_embedding(Rule& rule) {
     if (!sequence(rule, src)) return;
     rule.alike(rule.first_result(), src);
     base(rule);
+    place(rule);
     const std::int64_t heads = rule.problem().integer("heads");
     rule.require(heads >= 1 && src.dims[2] % (2 * std::max<std::int64_t>(1, heads)) == 0,
                  "its heads are not pairs of numbers");
+}
+
+void keep_steps(Rule& rule) {
+    const TensorType &kept = rule.first_source(), *src = rule.operand("src");
+    if (!sequence(rule, kept) || !sequence(rule, *src)) return;
+    rule.alike(rule.first_result(), kept);
+    place(rule);
+    const std::int64_t begin = rule.problem().integer("begin");
+    rule.require(src->dims[0] == kept.dims[0] && src->dims[1] <= kept.dims[1] && begin >= 0 &&
+                     begin <= src->dims[2] - kept.dims[2],
+                 "its steps do not fit those that are kept");
 }
 
 }  // namespace dtnn::kernels::operands

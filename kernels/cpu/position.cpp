@@ -35,10 +35,10 @@ DTNN_KERNEL(position_embedding_steps, PositionEmbeddingArguments) {
         for (std::int64_t t = begin; t < end; ++t) {
             const T* row = own;
             if (a.weights != nullptr) {
-                row = a.weights + t * features;
+                row = a.weights + (a.first() + t) * features;
             } else {
                 for (std::int64_t f = 0; f < features; f += 2) {
-                    const Turn turn = turn_of(t, f / 2, features, a.base);
+                    const Turn turn = turn_of(a.first() + t, f / 2, features, a.base);
                     own[f] = T(turn.sine);
                     if (f + 1 < features) own[f + 1] = T(turn.cosine);
                 }
@@ -70,7 +70,7 @@ DTNN_KERNEL(rotary_embedding_steps, RotaryEmbeddingArguments) {
         T* const cosines = sines + pairs;
         for (std::int64_t t = begin; t < end; ++t) {
             for (std::int64_t pair = 0; pair < pairs; ++pair) {
-                const Turn turn = turn_of(t, pair, a.width, a.base);
+                const Turn turn = turn_of(a.first() + t, pair, a.width, a.base);
                 sines[pair] = T(a.inverse ? -turn.sine : turn.sine);
                 cosines[pair] = T(turn.cosine);
             }
@@ -98,6 +98,19 @@ DTNN_KERNEL(rotary_embedding_steps, RotaryEmbeddingArguments) {
             }
         }
     });
+}
+
+DTNN_KERNEL(keep_steps_rows, KeepStepsArguments) {
+    const std::int64_t first = a.first(), of_sample = a.room * a.features;
+    for (std::int64_t n = 0; n < a.batch; ++n) {
+        T* const kept = a.kept + n * of_sample;
+        if (a.kept != a.before)
+            __builtin_memcpy(kept, a.before + n * of_sample, std::size_t(of_sample) * sizeof(T));
+        for (std::int64_t t = 0; t < a.steps; ++t)
+            __builtin_memcpy(kept + (first + t) * a.features,
+                             a.src + (n * a.steps + t) * a.row + a.begin,
+                             std::size_t(a.features) * sizeof(T));
+    }
 }
 
 }  // namespace dtnn::kernels::DTNN_ISA

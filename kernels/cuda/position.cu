@@ -17,9 +17,9 @@ DTNN_CUDA_KERNEL(position_embedding_each, PositionEmbeddingArguments) {
         const std::int64_t place = i % of_sample, f = place % a.features;
         double more = 0;
         if (a.weights != nullptr) {
-            more = double(a.weights[place]);
+            more = double(a.weights[a.first() * a.features + place]);
         } else {
-            const Turn turn = turn_of(place / a.features, f / 2, a.features, a.base);
+            const Turn turn = turn_of(a.first() + place / a.features, f / 2, a.features, a.base);
             more = f % 2 == 0 ? turn.sine : turn.cosine;
         }
         a.dst[i] = T(double(a.src[i]) + more);
@@ -43,11 +43,24 @@ DTNN_CUDA_KERNEL(rotary_embedding_each, RotaryEmbeddingArguments) {
         const std::int64_t t = head / (a.features / a.width) % a.steps;
         const std::int64_t first = head * a.width + a.first_of(pair),
                            second = head * a.width + a.second_of(pair);
-        const Turn turn = turn_of(t, pair, a.width, a.base);
+        const Turn turn = turn_of(a.first() + t, pair, a.width, a.base);
         const double sine = a.inverse ? -turn.sine : turn.sine;
         const auto x = double(a.src[first]), y = double(a.src[second]);
         a.dst[first] = T(x * turn.cosine - y * sine);
         a.dst[second] = T(y * turn.cosine + x * sine);
+    });
+}
+
+DTNN_CUDA_KERNEL(keep_steps_each, KeepStepsArguments) {
+    const std::int64_t kept_sample = a.room * a.features, of_sample = a.steps * a.features;
+    if (a.kept != a.before)
+        launch.each(a.batch * kept_sample,
+                    [=] DTNN_DEVICE(std::int64_t i) { a.kept[i] = a.before[i]; });
+    launch.each(a.batch * of_sample, [=] DTNN_DEVICE(std::int64_t i) {
+        const std::int64_t n = i / of_sample, t = i % of_sample / a.features;
+        const std::int64_t f = i % a.features;
+        a.kept[n * kept_sample + (a.first() + t) * a.features + f] =
+            a.src[(n * a.steps + t) * a.row + a.begin + f];
     });
 }
 

@@ -1,6 +1,7 @@
 /// What works on sequences.
 
 #include <cmath>
+#include <tuple>
 
 #include "tests/kernel/conformance.hpp"
 
@@ -87,6 +88,39 @@ std::vector<Case> attention_cases(bool backward) {
     return cases;
 }
 
+/// What the operand of an i64 says: where the first of the steps comes, or would where there is no
+/// room.
+auto placed_at(std::int64_t place) {
+    return [place](std::vector<Buffer>& buffers) {
+        for (Buffer& buffer : buffers)
+            if (buffer.tensor().dtype == DType::i64) buffer.set(0, double(place));
+    };
+}
+
+/// Of steps that come behind others, whose keys are there.
+void add_placed_attention(std::vector<Case>& cases) {
+    for (const auto& [queries, keys, place] :
+         {std::tuple(1, 70, 0), std::tuple(1, 70, 69), std::tuple(3, 150, 101),
+          std::tuple(70, 200, 17), std::tuple(2, 9, 100)})
+        for (const std::int64_t shared : {1, 2}) {
+            const TensorType query = row_major({2, queries, 2 * 12}),
+                             key = row_major({2, keys, shared * 12});
+            Case item;
+            item.problem =
+                problem("attention", {query, key, key, row_major({1}, DType::i64)}, {query},
+                        {{"heads", std::int64_t{2}},
+                         {"key_value_heads", shared},
+                         {"causal", true},
+                         {"scale", 0.7},
+                         {"joined", false},
+                         {"placed", true}});
+            item.f32_tolerance = 1e-5;
+            item.f64_tolerance = 1e-13;
+            item.prepare = placed_at(place);
+            cases.push_back(item);
+        }
+}
+
 }  // namespace
 
 GRID(attention) {
@@ -95,6 +129,7 @@ GRID(attention) {
     without.problem.destinations.pop_back();
     without.problem.attributes["statistics"] = false;
     cases.push_back(without);
+    add_placed_attention(cases);
     return cases;
 }
 
@@ -183,6 +218,19 @@ GRID(class_token) {
     return cases;
 }
 
+namespace {
+
+/// The last case again, with steps that come behind others.
+void add_placed(std::vector<Case>& cases, std::int64_t place) {
+    Case item = cases.back();
+    item.problem.sources.push_back(row_major({1}, DType::i64));
+    item.problem.attributes["placed"] = true;
+    item.prepare = placed_at(place);
+    cases.push_back(item);
+}
+
+}  // namespace
+
 GRID(position_embedding) {
     std::vector<Case> cases;
     for (const Dims& shape : kSequences) {
@@ -194,6 +242,7 @@ GRID(position_embedding) {
                              .f32_tolerance = 2e-7,
                              .f64_tolerance = 1e-15,
                              .in_place = {{0, 0}}});
+            add_placed(cases, 2);
         }
     }
     return cases;
@@ -226,8 +275,27 @@ GRID(rotary_embedding) {
                                      .f32_tolerance = 3e-7,
                                      .f64_tolerance = 1e-15,
                                      .in_place = {{0, 0}}});
+            add_placed(cases, 9);
         }
     }
+    return cases;
+}
+
+GRID(keep_steps) {
+    std::vector<Case> cases;
+    for (const auto& [steps, room, row, features, begin, place] :
+         {std::tuple(1, 1, 3, 3, 0, 0), std::tuple(1, 9, 24, 8, 16, 5),
+          std::tuple(4, 9, 7, 7, 0, 5), std::tuple(2, 300, 40, 33, 7, 1000)})
+        for (const bool over : {false, true}) {
+            const TensorType kept = row_major({3, room, features});
+            Case item;
+            item.problem = problem("keep_steps",
+                                   {kept, row_major({3, steps, row}), row_major({1}, DType::i64)},
+                                   {kept}, {{"begin", std::int64_t{begin}}});
+            item.prepare = placed_at(place);
+            if (over) item.in_place = {{0, 0}};
+            cases.push_back(item);
+        }
     return cases;
 }
 

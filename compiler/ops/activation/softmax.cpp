@@ -8,6 +8,7 @@ OpBuilder channel_distribution(const char* name, const char* backward) {
         .kernel_class(KernelClass::memory)
         .layer(std::string("- ") + name)
         .field(axis_field("axis of normalisation"))
+        .same_step(spares_steps)
         .shape([name](ShapeContext& c) {
             if (settle_axis(c, name)) result_like(c);
         })

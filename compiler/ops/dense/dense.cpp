@@ -116,6 +116,7 @@ OpDef define_dense() {
         .family(Family::dense)
         .kernel_class(product_class)
         .multiplies()
+        .same_step()
         .attribute("epilogue", std::string("none"))
         .takes({Epilogue::relu})
         .weights_operand(1, kDenseOrder)

@@ -36,6 +36,13 @@ void dense_backward_data_gradient(GradientContext& g) {
                         {{"weights_shape", g.graph().type(g.input(1)).dims}}, "diff_weights")[0]);
 }
 
+void next_of_dense_backward_data(StepContext& c) {
+    Dims source = std::get<Dims>(c.node().attributes.at("source_shape"));
+    source[1] = 1;
+    c.set(c.emit("dense_backward_data", {c.input(0), c.input(1)}, {{"source_shape", source}},
+                 "dst")[0]);
+}
+
 }  // namespace
 
 /// diff_src[n,k] = sum over u of diff_dst[n,u] * weights[k,u]; times (y > 0) when `mask`.
@@ -52,6 +59,7 @@ OpDef define_dense_backward_data() {
             "round.")
         .shape(dense_backward_data_shape)
         .gradient(dense_backward_data_gradient)
+        .next_step(next_of_dense_backward_data)
         .flops([](const std::vector<Type>& in, const std::vector<Type>& out, const Attributes& a) {
             return saturating_product({2, out[0].elements(), in[0].dims.back()}) +
                    (flag(a, "mask") ? out[0].elements() : 0);

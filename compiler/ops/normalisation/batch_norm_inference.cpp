@@ -12,6 +12,7 @@ OpDef define_batch_norm_inference() {
         .attribute("epsilon", 1e-5)
         .attribute("epilogue", std::string("none"))
         .takes({Epilogue::residual, Epilogue::relu})
+        .same_step()
         .doc("Batch normalisation by the running statistics.")
         .shape([](ShapeContext& c) {
             if (!settle_features(c, "batch_norm_inference")) return;

@@ -29,6 +29,7 @@ OpDef define_layer_norm() {
         .field(epsilon_field())
         .field(affine_field())
         .operands_by("affine")
+        .same_step()
         .parameter(gamma_rule(layer_norm_parameter_dims, layer_norm_parameter))
         .parameter(beta_rule(layer_norm_parameter_dims, layer_norm_parameter))
         .shape(layer_norm_shape)

@@ -1,13 +1,33 @@
 #include "base/tensor/recurrent_parts.hpp"
 #include "compiler/ops/axis.hpp"
+#include "compiler/ops/recurrent/next_cell.hpp"
 #include "compiler/ops/recurrent/recurrent.hpp"
 
 namespace dtnn::compiler {
+namespace {
+
+void next_of_gru(StepContext& c) {
+    NextCell cell(c, kGruParts);
+    if (cell.refused()) return;
+    const ValueId state = cell.kept("state"), product = cell.product(state), src = c.input(0);
+    const ValueId q = cell.formula("x0 c1 add", {cell.part(product, 2), c.input(2)}, "q");
+    const ValueId made =
+        cell.formula("x0 x1 x2 add sigmoid x3 mul add tanh",
+                     {cell.part(src, 2), cell.part(src, 0), cell.part(product, 0), q}, "made");
+    const ValueId z =
+        cell.formula("x0 x1 add sigmoid", {cell.part(src, 1), cell.part(product, 1)}, "z");
+    const ValueId next = cell.formula("x0 x1 x2 x0 sub mul add", {made, z, state}, "dst");
+    c.keep(state, next);
+    c.set(next);
+}
+
+}  // namespace
 
 /// kernels/arguments/recurrent.hpp
 OpDef define_gru_steps() {
     return recurrent_steps("gru_steps", kGruParts, kGruGates)
         .doc("The cells of gru over all steps, behind the product of the steps.")
+        .next_step(next_of_gru)
         .gradient([](GradientContext& g) {
             if (!g.diff(0).valid()) return;
             const ValueList diffs =

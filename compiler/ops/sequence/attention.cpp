@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "compiler/ops/axis.hpp"
 #include "compiler/ops/sequence/sequence.hpp"
 #include "compiler/support/check.hpp"
 
@@ -51,6 +52,7 @@ bool expect_keys(ShapeContext& c, const AttentionShape& shape) {
         return false;
     }
     if (!c.flag("causal") || key[1] == shape.queries) return true;
+    if (c.flag(kPlaced) && key[1] > shape.queries) return true;
     c.fail(fmt::format("causal attention wants a key for each query, and there are {} keys and {} "
                        "queries",
                        key[1], shape.queries),
@@ -89,6 +91,41 @@ void attention_gradient(GradientContext& g) {
                "diff_src");
     for (std::size_t i = 0; i < sources; ++i)
         g.set(i, diffs[i]);
+}
+
+/// Keys and values of all steps so far stay; the step's query sees these.
+void next_of_attention(StepContext& c) {
+    const Attributes& attributes = c.node().attributes;
+    if (!flag(attributes, "causal"))
+        return c.refuse("every step of it attends to those behind it, too",
+                        "`causal: true` lets a step see itself and those before alone");
+    const bool joined = flag(attributes, kJoined);
+    const auto integer = [&](const char* name) {
+        return std::get<std::int64_t>(attributes.at(name));
+    };
+    const std::int64_t heads = integer(kHeads), shared = integer(kKeyValueHeads);
+    const Type& whole = c.whole(0);
+    const std::int64_t width = whole.dims[2] / (joined ? heads + 2 * shared : heads);
+    const auto keep = [&](const char* name, std::size_t operand, std::int64_t begin) {
+        Type type{whole.dtype, {whole.dims[0], whole.dims[1], shared * width}, {}, whole.axes};
+        const ValueId kept = c.kept(name, type);
+        const ValueId next =
+            c.emit("keep_steps", {kept, c.input(operand), c.step()}, {{"begin", begin}}, name)[0];
+        c.keep(kept, next);
+        return next;
+    };
+    const ValueId keys = keep("keys", joined ? 0 : 1, joined ? heads * width : 0);
+    const ValueId values = keep("values", joined ? 0 : 2, joined ? (heads + shared) * width : 0);
+    ValueId queries = c.input(0);
+    if (joined) {
+        Attributes range{{"begin", std::int64_t{0}}, {"end", heads * width}};
+        write_axis(range, 2);
+        queries = c.emit("slice", {queries}, std::move(range), "queries")[0];
+    }
+    Attributes with = pick(attributes, {kHeads, kKeyValueHeads, kScale, "causal"});
+    with[kJoined] = false;
+    with[kPlaced] = true;
+    c.set(c.emit("attention", {queries, keys, values, c.step()}, std::move(with), "dst")[0]);
 }
 
 }  // namespace
@@ -164,7 +201,8 @@ OpDef define_attention() {
         .of_sequences()
         .variadic(1)
         .settle_operands([](ShapeContext& c) {
-            const std::size_t count = c.inputs().size() - (c.flag(kDrops) ? 1 : 0);
+            const std::size_t count =
+                c.inputs().size() - (c.flag(kDrops) ? 1 : 0) - (c.flag(kPlaced) ? 1 : 0);
             if (count != 1 && count != 3)
                 c.fail(
                     fmt::format("attention reads one layer or three, and this one reads {}", count),
@@ -179,8 +217,10 @@ OpDef define_attention() {
         .field(std::move(dropout))
         .drops_by(kDropout)
         .attribute(kDrops, false)
+        .attribute(kPlaced, false)
         .shape(attention_shape)
         .gradient(attention_gradient)
+        .next_step(next_of_attention)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
             return attention_flops(in, a, 2);
         });

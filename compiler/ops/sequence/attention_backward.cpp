@@ -1,4 +1,5 @@
 #include "compiler/ops/sequence/attention.hpp"
+#include "compiler/ops/sequence/sequence.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -23,6 +24,7 @@ OpDef define_attention_backward() {
         .attribute("joined", false)
         .attribute("dropout", 0.0)
         .attribute(kDrops, false)
+        .attribute(kPlaced, false)
         .operands_by("joined")
         .doc("Gradient of attention.")
         .shape(attention_backward_shape)

@@ -59,6 +59,7 @@ OpDef define_embedding() {
             "tokens.")
         .layer("- embedding: {entries: 1000, units: 16}")
         .takes_integers("entries")
+        .same_step()
         .field(integer_field("entries", {},
                              "rows of the table: how many values an integer may have, from 0", 1,
                              kMostEntries))

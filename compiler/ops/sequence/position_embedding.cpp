@@ -73,6 +73,8 @@ OpDef define_position_embedding() {
                                            "normal: {mean: 0, deviation: 0.02}", dims[0], dims[1]);
                     }})
         .shape(position_embedding_shape)
+        .attribute(kPlaced, false)
+        .next_step(next_of_placed)
         .gradient([](GradientContext& g) {
             if (g.wants(0)) g.set(0, g.diff(0));
             if (!flag(g.node().attributes, kLearned) || !g.wants(1)) return;

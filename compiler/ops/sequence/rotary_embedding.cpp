@@ -41,6 +41,8 @@ OpDef define_rotary_embedding() {
                             "which numbers of a head are a pair: one of each half (as Llama's), or "
                             "neighbours (as the paper's)"))
         .shape(rotary_embedding_shape)
+        .attribute(kPlaced, false)
+        .next_step(next_of_placed)
         .gradient([](GradientContext& g) {
             if (!g.wants(0)) return;
             Attributes attributes = g.node().attributes;

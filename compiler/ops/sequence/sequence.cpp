@@ -18,6 +18,17 @@ bool expect_sequence(ShapeContext& c, std::size_t i) {
     return false;
 }
 
+void next_of_placed(StepContext& c) {
+    const Node& node = c.node();
+    ValueList inputs;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i)
+        inputs.push_back(c.input(i));
+    inputs.push_back(c.step());
+    Attributes attributes = node.attributes;
+    attributes[kPlaced] = true;
+    c.set(c.emit(node.op, std::move(inputs), std::move(attributes), "dst")[0]);
+}
+
 Field base_field() {
     Field field = real_field("base", 10000,
                              "of the angles: the slowest turns once in 2 pi times as "

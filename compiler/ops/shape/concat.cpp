@@ -71,6 +71,7 @@ OpDef define_concat() {
         .variadic(2)
         .field(axis_field("axis along which inputs are joined"))
         .shape(concat_shape)
+        .same_step(spares_steps)
         .gradient(concat_gradient)
         .flops([](const auto&, const auto&, const Attributes&) { return std::int64_t{0}; });
 }

@@ -38,6 +38,18 @@ void slice_shape(ShapeContext& c) {
     c.result(dst);
 }
 
+/// Of the steps only the last, which every step is when it comes.
+void next_of_slice(StepContext& c) {
+    const Attributes& attributes = c.node().attributes;
+    const std::int64_t steps = c.whole(0).dims[1];
+    const auto bound = [&](const char* name) {
+        return std::get<std::int64_t>(attributes.at(name));
+    };
+    if (bound("end") == steps && bound("begin") == steps - 1) return c.set(c.input(0));
+    c.refuse(fmt::format("it takes steps {} to {} of {}", bound("begin"), bound("end"), steps),
+             "of the steps the last alone can be taken: `last_step`");
+}
+
 }  // namespace
 
 /// dst = what of src has begin <= index < end along the axis.
@@ -56,6 +68,8 @@ OpDef define_slice() {
         .field(integer_field("begin", 0, "index of the first that stays", 0, kLargestExtent))
         .field(end)
         .shape(slice_shape)
+        .same_step(spares_steps)
+        .next_step(next_of_slice)
         .gradient([](GradientContext& g) {
             emit_resampling_backward(g, "slice_backward", {"axis", "begin", "end"});
         })
