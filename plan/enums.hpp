@@ -32,12 +32,12 @@ constexpr auto names_of(Numerics) {
     return std::to_array<const char*>({"fast", "strict"});
 }
 
-/// The role of a region of the arena. Parameters, states and inputs are persistent: they live
-/// through the whole run.
-enum class BufferRole { parameter, state, input, transient, workspace, ahead };
+/// The role of a region of the arena. Parameters, states, inputs and what is kept are persistent:
+/// they live through the whole run.
+enum class BufferRole { parameter, state, input, transient, workspace, ahead, kept };
 constexpr auto names_of(BufferRole) {
     return std::to_array<const char*>(
-        {"parameter", "state", "input", "transient", "workspace", "ahead"});
+        {"parameter", "state", "input", "transient", "workspace", "ahead", "kept"});
 }
 
 /// What a program computes. Programs of one kind differ in their batch only.
@@ -46,10 +46,12 @@ constexpr auto names_of(BufferRole) {
 ///     evaluate     loss and metrics of a batch
 ///     predict      predictions of a batch
 ///     synchronise  the average of the weights that ranks move on their own (Parallel::local_steps)
-enum class ProgramKind { train, accumulate, evaluate, predict, synchronise };
+///     generate     predictions for the next step of each text of a batch, by what is kept of those
+///                  before
+enum class ProgramKind { train, accumulate, evaluate, predict, synchronise, generate };
 constexpr auto names_of(ProgramKind) {
     return std::to_array<const char*>(
-        {"train", "accumulate", "evaluate", "predict", "synchronise"});
+        {"train", "accumulate", "evaluate", "predict", "synchronise", "generate"});
 }
 
 /// What batch norm, dropout and the like mean in a program.
@@ -76,6 +78,9 @@ constexpr auto names_of(StepPhase) {
 ///     position       i64, two: the epoch, from 0, and the place of the batch's first sample in the
 ///                    epoch's order
 ///     share          one number: what of an average of weights is this rank's
+///     text_step      i64: of a program that generates, the step's place in its text, from 0
+///     kept_steps     what the steps before have left in place, for those behind; zeros before the
+///                    first step
 /// Numbers are of the plan's dtype.
 enum class InputRole : std::uint8_t {
     feature,
@@ -84,11 +89,14 @@ enum class InputRole : std::uint8_t {
     update,
     batch_weight,
     position,
-    share
+    share,
+    text_step,
+    kept_steps
 };
 constexpr auto names_of(InputRole) {
-    return std::to_array<const char*>(
-        {"feature", "target", "learning_rate", "update", "batch_weight", "position", "share"});
+    return std::to_array<const char*>({"feature", "target", "learning_rate", "update",
+                                       "batch_weight", "position", "share", "text_step",
+                                       "kept_steps"});
 }
 
 /// What a value is that persists.

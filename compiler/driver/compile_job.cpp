@@ -179,6 +179,7 @@ std::optional<plan::Plan> compile_job(const JobSpec& job, const CompileOptions& 
     request.parallel = job.parallel.parallel;
     request.machine = job.machine.machine;
     request.memory_budget = options.memory_budget > 0 ? options.memory_budget : job.memory_budget;
+    request.prompts = job.prompts;
     request.values = job.values;
     request.resolved_spec = job.resolved_text;
     request.job_span = budget_span(job, options);

@@ -198,6 +198,19 @@ bool reads_plainly(const ModelSpec& model) {
     return model.input().name.empty() && model.input().is_image();
 }
 
+/// Text is generated where the classes of a step are those of the next token.
+void check_generation(const JobSpec& job, Diagnostics& diagnostics) {
+    const plan::DatasetType* type = plan::find_dataset_type(job.dataset.dataset.type);
+    if (job.prompts == 0 || (type && type->next_tokens)) return;
+    diagnostics
+        .error(Code::conflicting_fields, span_or(job.spans, "generation", job.model.span),
+               fmt::format("`generation` writes the tokens that come next, and the dataset of type "
+                           "{} has none",
+                           job.dataset.dataset.type),
+               "leave it out, or train on text: `dtnnc explain text`")
+        .notes.push_back({job.dataset.span, "the dataset is here"});
+}
+
 /// What inputs that have names, are of integers or are no images ask of the dataset.
 void check_inputs(const JobSpec& job, Diagnostics& diagnostics) {
     if (reads_plainly(job.model)) return;
@@ -301,6 +314,13 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
         for (const auto& [name, span] : kernels.spans)
             job.spans["kernels." + name] = span;
     }
+    if (const SourceNode* node = fields.node("generation")) {
+        const FieldValues generation =
+            read_record(*node, generation_table(), {"generation", node->span}, diagnostics);
+        job.prompts = std::max<std::int64_t>(1, generation.integer("prompts"));
+        for (const auto& [name, span] : generation.spans)
+            job.spans["generation." + name] = span;
+    }
     std::erase_if(job.spans, [](const auto& entry) { return entry.second.place.file.empty(); });
 
     // A part that could not be loaded has its diagnostic; the rest is checked all the same.
@@ -370,6 +390,7 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
     check_shapes(job, diagnostics);
     check_samples(job, diagnostics);
     check_steps(job, diagnostics);
+    check_generation(job, diagnostics);
     check_watched(job.training, &job.dataset, diagnostics);
     // The output that a metric reads depends on the labels.
     for (plan::Metric& metric : job.training.training.metrics)

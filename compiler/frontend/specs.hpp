@@ -152,6 +152,7 @@ struct JobSpec {
     bool pin_threads = false;        ///< each thread that computes stays on a core of its own
     std::int64_t memory_budget = 0;  ///< bytes per rank, 0: none
     plan::KernelPreference prefer = plan::KernelPreference::none;
+    std::int64_t prompts = 0;           ///< texts that are generated at once; 0: none are
     std::map<std::string, Span> spans;  ///< of the job's own fields that the user wrote,
                                         ///< "kernels.prefer" too
     bool model_alone = false;  ///< loaded from a model file: the dataset was made to fit it

@@ -39,13 +39,17 @@ ValueId Graph::find_input(plan::InputRole role) const {
 }
 
 ValueId Graph::add_input(const std::string& input_name, Type type) {
+    return add_input(input_name, std::move(type), role_of_input(input_name));
+}
+
+ValueId Graph::add_input(const std::string& input_name, Type type, plan::InputRole role) {
     if (type.axes.empty() && !type.dims.empty()) type.axes = usual_axes(type.dims.size() - 1);
     const ValueId id(values.size());
     Value v;
     v.name = take_name(input_name);
     v.type = pool().type(type);
     v.kind = ValueKind::input;
-    v.role = role_of_input(input_name);
+    v.role = role;
     v.output = int(std::count_if(inputs.begin(), inputs.end(),
                                  [&](ValueId input) { return value(input).role == v.role; }));
     values.push_back(v);

@@ -63,7 +63,8 @@ struct Parameter {
     Origin place;
 };
 
-/// At the end of a step `state` (a parameter) becomes `value`. Memory planning makes both the same
+/// At the end of a step `state` (a parameter, or what a program keeps: plan::InputRole) becomes
+/// `value`. Memory planning makes both the same
 /// buffer, and the schedule runs every other reader of `state` before the producer of `value`.
 struct Update {
     ValueId state;
@@ -158,6 +159,8 @@ struct Graph {
     /// the target; any other name is the next feature's.
     /// Its axes are the usual ones (axes.hpp) where the type has none.
     ValueId add_input(const std::string& name, Type type);
+    /// Likewise of that role, whatever the name.
+    ValueId add_input(const std::string& name, Type type, plan::InputRole role);
     /// The input of that role; an invalid id where there is none.
     ValueId find_input(plan::InputRole role) const;
     /// Adds the parameter and its value (named like it); `type` defaults to row-major

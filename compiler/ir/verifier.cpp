@@ -154,15 +154,17 @@ class Verifier {
         for (const Update& update : graph_.updates) {
             const Value& state = graph_.value(update.state);
             const Value& value = graph_.value(update.value);
-            if (state.kind != ValueKind::parameter) {
+            const bool kept =
+                state.kind == ValueKind::input && state.role == plan::InputRole::kept_steps;
+            if (state.kind != ValueKind::parameter && !kept) {
                 fail("`{}` is updated but is no parameter", state.name);
                 continue;
             }
             if (!updated.insert(update.state.index()).second)
-                fail("parameter `{}` is updated twice", state.name);
+                fail("`{}` is updated twice", state.name);
             if (state.type != value.type)
-                fail("parameter `{}` is {} but its update `{}` is {}", state.name,
-                     print(state.type), value.name, print(value.type));
+                fail("`{}` is {} but its update `{}` is {}", state.name, print(state.type),
+                     value.name, print(value.type));
         }
     }
 

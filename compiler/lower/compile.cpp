@@ -42,7 +42,14 @@ struct ProgramRequest {
     std::int64_t batch;
 };
 
-std::vector<ProgramRequest> wanted_programs(plan::Plan& plan, std::int64_t pool) {
+void add_inference(std::vector<ProgramRequest>& programs, std::int64_t batch,
+                   std::int64_t prompts) {
+    programs.push_back({"predict", ProgramKind::predict, batch});
+    if (prompts > 0) programs.push_back({"generate", ProgramKind::generate, prompts});
+}
+
+std::vector<ProgramRequest> wanted_programs(plan::Plan& plan, std::int64_t pool,
+                                            std::int64_t prompts) {
     plan::Training& training = plan.training;
     const plan::Dataset& dataset = plan.dataset;
     std::int64_t batch = training.batch_size;
@@ -63,7 +70,7 @@ std::vector<ProgramRequest> wanted_programs(plan::Plan& plan, std::int64_t pool)
     if (plan.parallel.private_data) {
         programs.push_back({"evaluate", ProgramKind::evaluate, batch});
         if (batch > 1) programs.push_back({"evaluate_one", ProgramKind::evaluate, 1});
-        programs.push_back({"predict", ProgramKind::predict, batch});
+        add_inference(programs, batch, prompts);
         return programs;
     }
     if (std::int64_t tail = dataset.train_samples % batch;
@@ -80,7 +87,7 @@ std::vector<ProgramRequest> wanted_programs(plan::Plan& plan, std::int64_t pool)
         if (tails.size() > 1) name += "_" + std::to_string(tails.size());
         programs.push_back({std::move(name), ProgramKind::evaluate, tail});
     }
-    programs.push_back({"predict", ProgramKind::predict, batch});
+    add_inference(programs, batch, prompts);
     return programs;
 }
 
@@ -91,9 +98,18 @@ double flops_per_byte(const plan::Machine& machine) {
     return rate > 0 && machine.memory_bandwidth > 0 ? rate / machine.memory_bandwidth : 10;
 }
 
+void refuse_generation(const NeedsAllSteps& why, const Graph& forward, Diagnostics& diagnostics) {
+    const std::string layer = why.layer.valid() ? forward.layers[why.layer.index()].name : "";
+    diagnostics.error(Code::needs_all_steps, {why.place, 1},
+                      fmt::format("`generation` asks for text step by step, and `{}` cannot give "
+                                  "its steps one by one: {}",
+                                  layer, why.fact),
+                      why.help);
+}
+
 LoweredProgram lower(const CompileRequest& request, const plan::Parallel& parallel,
                      const ProgramRequest& wanted, const Graph& forward, std::int64_t live_bytes,
-                     NodeKinds& kinds) {
+                     NodeKinds& kinds, Diagnostics& diagnostics) {
     PassContext context;
     context.training = request.training;
     context.parallel = parallel;
@@ -129,6 +145,10 @@ LoweredProgram lower(const CompileRequest& request, const plan::Parallel& parall
     program.kind = wanted.kind;
     program.batch = wanted.batch;
     program.graph = run_pipeline(forward, context, options, kinds);
+    if (context.needs_all_steps) {
+        refuse_generation(*context.needs_all_steps, forward, diagnostics);
+        return program;
+    }
     program.steps = select_kernels(program.graph, request.target, request.kernels, kinds);
     program.storage =
         assign_storage(program.graph, program.steps, !request.disabled_passes.contains("in_place"));
@@ -237,7 +257,7 @@ plan::Plan assemble(const CompileRequest& request, std::int64_t live_bytes,
     // them has been lowered, a lowered program until it has been emitted.
     std::map<std::int64_t, Graph> forward;
     std::map<std::int64_t, int> programs_to_come;
-    const std::vector<ProgramRequest> wanted_list = wanted_programs(plan, pool);
+    const std::vector<ProgramRequest> wanted_list = wanted_programs(plan, pool, request.prompts);
     for (const ProgramRequest& wanted : wanted_list)
         ++programs_to_come[wanted.batch];
     PlanEmitter emitter(plan);
@@ -257,7 +277,8 @@ plan::Plan assemble(const CompileRequest& request, std::int64_t live_bytes,
                     plan::link_of(plan.machine), gradient_bytes(graph->second, plan.training));
         }
         LoweredProgram program =
-            lower(request, plan.parallel, wanted, graph->second, live_bytes, kinds);
+            lower(request, plan.parallel, wanted, graph->second, live_bytes, kinds, diagnostics);
+        if (diagnostics.has_errors()) return {};
         if (wanted.kind == ProgramKind::train && wanted.batch == plan.training.batch_size &&
             plan::moves_locally(plan.parallel))
             synchronise = synchronising(request, plan, program.graph, kinds);

@@ -24,6 +24,7 @@ struct CompileRequest {
     plan::Parallel parallel;  ///< bucket_bytes 0: compile chooses
     plan::Machine machine;    ///< what exchanges are foreseen for; without a name: unknown
     std::int64_t memory_budget = 0;
+    std::int64_t prompts = 0;  ///< texts that are generated at once; 0: the plan generates none
     std::vector<plan::ResolvedValue> values;
     std::string resolved_spec;
     Span job_span;  ///< for diagnostics about the job as a whole
@@ -42,7 +43,8 @@ struct CompileRequest {
 /// gradients the next "train" or "train_tail" takes), "train_tail" (what is left of an epoch, if
 /// anything; with data parallelism also where the job limits the steps of an epoch), "evaluate",
 /// one "evaluate_tail" per distinct remainder ("evaluate_tail", "evaluate_tail_2",
-/// "evaluate_tail_3": validation, test and the samples that are trained on), "predict". A plan that
+/// "evaluate_tail_3": validation, test and the samples that are trained on), "predict", "generate"
+/// (where prompts are asked for; a model that needs all steps at once is a diagnostic). A plan that
 /// does not fit the memory budget is a diagnostic (exit code 4). The plan is audited before it is
 /// returned.
 plan::Plan compile(const CompileRequest& request, Diagnostics& diagnostics);

@@ -264,7 +264,7 @@ class ProgramEmitter {
         for (const Update& update : graph_.updates) {
             const Value& state = graph_.value(update.state);
             const Value& result = graph_.value(update.value);
-            if (result.kind != ValueKind::result) continue;
+            if (result.kind != ValueKind::result || state.kind != ValueKind::parameter) continue;
             // Other exchanges end in statistics, but in the program that averages them.
             if (!graph_.parameter(state.parameter).trainable &&
                 program_.kind != ProgramKind::synchronise)

@@ -21,6 +21,7 @@ void PersistentRegion::collect(const Graph& graph) {
         if (added) {
             input_names_.push_back(value.name);
             input_bytes_.push_back(0);
+            kept_.push_back(value.role == plan::InputRole::kept_steps);
         }
         std::int64_t& bytes = input_bytes_[known->second];
         bytes = std::max(bytes, graph.type(id).bytes());
@@ -108,16 +109,23 @@ std::int64_t PersistentRegion::finish() {
         buffer_of_parameter_[i] = parameter.buffer;
     }
     plan_.parameters = std::move(ordered);
-    for (std::size_t i = 0; i < input_names_.size(); ++i) {
-        buffer_of_input_.push_back(add(input_names_[i], plan::BufferRole::input, input_bytes_[i]));
-        plan_.memory.inputs += rounded(input_bytes_[i]);
-    }
+    buffer_of_input_.resize(input_names_.size());
+    place_inputs(plan::BufferRole::input);
     if (plan::has_own_memory(plan_.target) && plan_.memory.inputs > 0) {
         const std::int64_t bytes = plan_.memory.inputs;
         add("inputs_ahead", plan::BufferRole::ahead, bytes);
         plan_.memory.inputs += bytes;
     }
+    place_inputs(plan::BufferRole::kept);
     return end_;
+}
+
+void PersistentRegion::place_inputs(plan::BufferRole role) {
+    for (std::size_t i = 0; i < input_names_.size(); ++i) {
+        if (kept_[i] != (role == plan::BufferRole::kept)) continue;
+        buffer_of_input_[i] = add(input_names_[i], role, input_bytes_[i]);
+        plan_.memory.inputs += rounded(input_bytes_[i]);
+    }
 }
 
 int PersistentRegion::mark_of(const Graph& graph, ValueId id) const {

@@ -14,7 +14,8 @@ namespace dtnn::compiler {
 
 /// Collects parameters, states and inputs of all programs of a plan, and lays them out: parameters,
 /// then the optimizer's state, then inputs, and room for the next run's where the device has memory
-/// of its own. Parameters are merged by name, inputs are as large as the largest program wants.
+/// of its own, then what is kept from step to step. Parameters are merged by name, inputs are as
+/// large as the largest program wants.
 class PersistentRegion {
   public:
     explicit PersistentRegion(plan::Plan& plan) : plan_(plan) {}
@@ -52,6 +53,9 @@ class PersistentRegion {
     // The parameter's place in the order of arrival.
     int collect(const Graph& graph, const Parameter& parameter);
 
+    /// All inputs of such buffers.
+    void place_inputs(plan::BufferRole role);
+
     int add(const std::string& name, plan::BufferRole role, std::int64_t bytes);
 
     plan::Plan& plan_;
@@ -65,6 +69,7 @@ class PersistentRegion {
     std::vector<std::int64_t> offset_of_parameter_;  // by arrival: in its buffer
     std::vector<std::string> input_names_;
     std::vector<std::int64_t> input_bytes_;
+    std::vector<bool> kept_;  // by input: it is what a program keeps from step to step
     std::int64_t end_ = 0;
 };
 

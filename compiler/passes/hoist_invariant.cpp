@@ -14,7 +14,7 @@ namespace dtnn::compiler {
 /// After layout, so that reordered weights are hoisted too. Must not fire in training: a step
 /// changes the parameters.
 std::optional<Graph> hoist_invariant(const Graph& graph, PassContext&) {
-    if (graph.training || !graph.updates.empty()) return std::nullopt;
+    if (graph.training || changes_parameters(graph)) return std::nullopt;
     const std::vector<bool> moves = find_invariant(graph).nodes;
     Rewriter r(graph);
     int prologue = 0;

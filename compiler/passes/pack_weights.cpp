@@ -89,7 +89,7 @@ class WeightPacker {
 /// the node would have reads weights as they are, in training, and on weights that depend on
 /// samples.
 std::optional<Graph> pack_weights(const Graph& graph, PassContext& context) {
-    if (!context.wanted_block || graph.training || !graph.updates.empty()) return std::nullopt;
+    if (!context.wanted_block || graph.training || changes_parameters(graph)) return std::nullopt;
     return WeightPacker(graph, context).run();
 }
 

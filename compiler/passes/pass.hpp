@@ -15,7 +15,15 @@
 
 namespace dtnn::compiler {
 
-/// The facts that passes may know besides the graph. They may not change it but for `notes`.
+/// Why a network cannot be asked step by step: the layer that needs steps which have not come.
+struct NeedsAllSteps {
+    LayerId layer;
+    Origin place;
+    std::string fact, help;
+};
+
+/// The facts that passes may know besides the graph. They may not change them but for what they
+/// find: `needs_all_steps`, `notes`.
 struct PassContext {
     plan::Training training;     ///< loss, metrics, optimizer, seed
     plan::Parallel parallel;     ///< with bucket_bytes as chosen: plan/rules/exchange_model.hpp
@@ -33,7 +41,7 @@ struct PassContext {
     bool soft_labels = false;     ///< labels have become shares of the classes (mixup): "targets"
     /// Of targets that the loss takes scaled: of each number; else none (plan::Feature).
     std::vector<double> target_mean, target_deviation;
-    /// The program that the graph is specialised for: train, evaluate or predict.
+    /// The program that the graph is specialised for: train, evaluate, predict or generate.
     plan::ProgramKind program = plan::ProgramKind::train;
     /// A training program adds a batch's gradients up for the update of a later one.
     bool accumulate = false;
@@ -41,6 +49,7 @@ struct PassContext {
     std::int64_t live_bytes = 0;
     /// Work that takes as long as moving a byte does.
     double flops_per_byte = 10;
+    std::optional<NeedsAllSteps> needs_all_steps;
     std::vector<std::string> notes;  ///< what a pass wants to say under --emit
 };
 
@@ -66,7 +75,7 @@ struct PassInfo {
     /// The graph after the pass; nothing when the pass has nothing to do, so that a graph is
     /// neither copied nor verified again for it.
     std::optional<Graph> (*rewrite)(const Graph&, PassContext&);
-    ProgramSet programs;  ///< those it applies to, of train, evaluate and predict
+    ProgramSet programs;  ///< those it applies to, of train, evaluate, predict and generate
     bool optional;  ///< may be disabled by name; the result then differs in speed and memory only
 
     /// The graph after the pass, a copy of `graph` when the pass has nothing to do.

@@ -22,14 +22,20 @@ class PrecisionReducer {
     Graph run() {
         for (const Node& node : r_.old().nodes)
             rewrite(node);
-        for (const GraphOutput& output : r_.old().outputs) {
-            const ValueId value = r_.map(output.value);
-            if (is_reduced(value)) r_.replace(output.value, widened(value, Node{}));
-        }
+        for (const GraphOutput& output : r_.old().outputs)
+            leave(output.value);
+        for (const Update& update : r_.old().updates)
+            leave(update.value);
         return r_.take();
     }
 
   private:
+    /// What leaves the graph is wide.
+    void leave(ValueId old) {
+        const ValueId value = r_.map(old);
+        if (is_reduced(value)) r_.replace(old, widened(value, Node{}));
+    }
+
     bool is_reduced(ValueId value) { return dtnn::is_reduced(r_.graph().type(value).dtype); }
 
     void rewrite(const Node& old) {
@@ -144,7 +150,8 @@ std::optional<Graph> with_rounded_factors(const Graph& graph, const char* attrib
 ///     %l = cross_entropy(%y, %t)    ->   %c = cast_wide(%y), %l = cross_entropy(%c, %t)
 ///
 /// Operators that multiply take and give 16 bits. Others that can (PassContext::reduces) do so
-/// where an operand has them; the rest read widened operands, and so do the graph's outputs.
+/// where an operand has them; the rest read widened operands, and so do the graph's outputs
+/// and what is kept from step to step.
 /// Parameters, their gradients and statistics stay as they are: weights are rounded once a step.
 /// Behind the patterns, which know operators and not what rounds their operands. Must not fire for
 /// `full`.

@@ -139,7 +139,8 @@ void check_memory(const Plan& plan, Findings& findings) {
             end = std::max(end, buffer.offset + rounded(buffer.bytes));
         if (buffer.role == BufferRole::parameter) parameters += rounded(buffer.bytes);
         if (buffer.role == BufferRole::state) optimizer += rounded(buffer.bytes);
-        if (buffer.role == BufferRole::input || buffer.role == BufferRole::ahead)
+        if (buffer.role == BufferRole::input || buffer.role == BufferRole::ahead ||
+            buffer.role == BufferRole::kept)
             inputs += rounded(buffer.bytes);
     }
     const Memory& memory = plan.memory;

@@ -209,7 +209,8 @@ class ProgramWalk {
     void check_destination(const Step& step, int id, int number) {
         check_alive(step, id, number);
         const Buffer& b = buffer(id);
-        if (b.role == BufferRole::input)
+        if (b.role == BufferRole::input ||
+            (b.role == BufferRole::kept && program_.kind != ProgramKind::generate))
             find(findings_, "{}: step {} `{}` writes the input `{}`", program_.name, number,
                  step.name, tensor(id).name);
         if (number >= prologue() && !persistent(b) && b.first_step < prologue())
@@ -319,10 +320,14 @@ class ProgramWalk {
             if (!seen.emplace(input.role, input.index).second)
                 find(findings_, "{}: two inputs are {} {}", program_.name, name_of(input.role),
                      input.index);
-            if (buffer(input.tensor).role != BufferRole::input)
-                find(findings_, "{}: the input `{}` is in buffer `{}`, which is none of inputs",
+            const bool kept = input.role == InputRole::kept_steps;
+            if (buffer(input.tensor).role != (kept ? BufferRole::kept : BufferRole::input))
+                find(findings_, "{}: the input `{}` is in buffer `{}`, which is none of {}",
                      program_.name, program_.tensors[std::size_t(input.tensor)].name,
-                     buffer(input.tensor).name);
+                     buffer(input.tensor).name, kept ? "what is kept" : "inputs");
+            if (kept && program_.kind != ProgramKind::generate)
+                find(findings_, "{}: a program of the kind {} keeps `{}`", program_.name,
+                     name_of(program_.kind), program_.tensors[std::size_t(input.tensor)].name);
         }
     }
 

@@ -65,8 +65,11 @@ BoundProgram::BoundProgram(const plan::Plan& plan, const plan::Program& program,
     bind_list(program.prologue, prologue_);
     bind_list(program.steps, steps_);
     std::vector<Transfer> inputs, outputs;
-    for (const plan::Input& input : program.inputs)
-        inputs.push_back(transfer_of(input.tensor));
+    // What is kept stays where it is.
+    for (const plan::Input& input : program.inputs) {
+        transfer_of_input_.push_back(int(inputs.size()));
+        if (input.role != plan::InputRole::kept_steps) inputs.push_back(transfer_of(input.tensor));
+    }
     for (const plan::Output& output : program.outputs)
         outputs.push_back(transfer_of(output.tensor));
     device_program_ = device.bind_program(std::move(inputs), std::move(outputs), room_for_inputs(),
@@ -147,8 +150,18 @@ std::byte* BoundProgram::address(int index) const {
 
 void* BoundProgram::input(plan::InputRole role, int index) const {
     const plan::Input* found = plan::find_input(*program_, role, index);
-    if (found == nullptr) return nullptr;
-    return device_program_->input(std::size_t(found - program_->inputs.data()));
+    if (found == nullptr || role == plan::InputRole::kept_steps) return nullptr;
+    const auto number = std::size_t(found - program_->inputs.data());
+    return device_program_->input(std::size_t(transfer_of_input_[number]));
+}
+
+void BoundProgram::begin_texts() {
+    for (const plan::Input& input : program_->inputs) {
+        if (input.role != plan::InputRole::kept_steps) continue;
+        const plan::Tensor& record = program_->tensors[std::size_t(input.tensor)];
+        device_->clear({address(input.tensor),
+                        std::size_t(element_count(record.dims) * size_of(record.dtype))});
+    }
 }
 
 const void* BoundProgram::output(const std::string& name) const {

@@ -47,6 +47,8 @@ class BoundProgram {
 
     /// Before the first batch of a pass over data.
     void run_prologue();
+    /// Of a program that generates, before the first step of texts: nothing is kept of others.
+    void begin_texts();
     /// One batch. Makes no decision and allocates nothing.
     void run();
     /// The same in two halves: start() puts the batch on the device and returns when its inputs may
@@ -95,6 +97,7 @@ class BoundProgram {
         exchanges_;  ///< one for each of the program's collectives
     std::vector<BoundStep> prologue_;
     std::vector<BoundStep> steps_;
+    std::vector<int> transfer_of_input_;  ///< by input: its number among those that the host writes
     std::unique_ptr<DeviceProgram> device_program_;
     StepObserver* observer_ = nullptr;
 };

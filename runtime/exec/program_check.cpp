@@ -128,6 +128,23 @@ void check_predictions(const plan::Plan& plan, const plan::Program& program,
                  sound ? dims : Dims{program.batch, plan.dataset.target().classes}, name);
 }
 
+/// That texts are of tokens, and there is a number for each that could be the next.
+void check_next_tokens(const plan::Plan& plan, const plan::Program& program,
+                       const std::string& name) {
+    const plan::Output* item = find_output(program, "predictions");
+    const std::int64_t classes = plan.dataset.target().classes;
+    if (plan.dataset.inputs.size() != 1 || plan.dataset.input().kind != plan::LabelKind::classes ||
+        plan.dataset.input().dims.size() != 1)
+        throw refused_plan(name,
+                           fmt::format("program `{}` generates, and the dataset's samples are "
+                                       "no texts of tokens",
+                                       program.name));
+    const Dims rows{program.batch, classes}, steps{program.batch, 1, classes};
+    const bool one =
+        item != nullptr && program.tensors[std::size_t(item->tensor)].dims.size() == rows.size();
+    check_tensor(program, item, "predictions", plan.target.dtype, one ? rows : steps, name);
+}
+
 void check_steps(const plan::Plan& plan, const plan::Program& program, const std::string& name) {
     int number = 0;
     for (const auto* list : {&program.prologue, &program.steps}) {
@@ -145,7 +162,10 @@ void check_input(const plan::Plan& plan, const plan::Program& program, const pla
         check_tensor(program, &input, tensor.name, dtype, dims, name);
     };
     const DType dtype = plan.target.dtype;
-    const std::size_t most = input.role == InputRole::feature ? plan.dataset.inputs.size() : 1;
+    const bool generates = program.kind == plan::ProgramKind::generate;
+    const std::size_t most = input.role == InputRole::feature      ? plan.dataset.inputs.size()
+                             : input.role == InputRole::kept_steps ? program.inputs.size()
+                                                                   : 1;
     if (input.index < 0 || std::size_t(input.index) >= most) {
         throw refused_plan(name, fmt::format("program `{}` wants {} {}, which is unknown",
                                              program.name, plan::name_of(input.role), input.index));
@@ -155,7 +175,8 @@ void check_input(const plan::Plan& plan, const plan::Program& program, const pla
             const plan::Feature& feature = plan.dataset.inputs[std::size_t(input.index)];
             Dims dims = {program.batch};
             dims.insert(dims.end(), feature.dims.begin(), feature.dims.end());
-            return check(feature.dtype, dims);
+            if (generates) dims = {program.batch, 1};
+            return check(generates ? DType::i32 : feature.dtype, dims);
         }
         case InputRole::target:
             if (tensor.dtype == DType::i32)
@@ -164,11 +185,16 @@ void check_input(const plan::Plan& plan, const plan::Program& program, const pla
             return check(dtype, {program.batch, plan.dataset.target().classes});
         case InputRole::position:
             return check(DType::i64, {2});
+        case InputRole::kept_steps:
+            return;  // nobody writes it but the program's steps
         case InputRole::update:
+        case InputRole::text_step:
         case InputRole::learning_rate:
         case InputRole::batch_weight:
         case InputRole::share:
-            return check(input.role == InputRole::update ? DType::i64 : dtype,
+            return check(input.role == InputRole::update || input.role == InputRole::text_step
+                             ? DType::i64
+                             : dtype,
                          element_count(tensor.dims) == 1 ? tensor.dims : Dims{});
     }
 }
@@ -198,6 +224,7 @@ void check_program(const plan::Plan& plan, const plan::Program& program, const s
     if (training || program.kind == ProgramKind::evaluate)
         check_measures(plan, program, training, name);
     if (program.kind == ProgramKind::predict) check_predictions(plan, program, name);
+    if (program.kind == ProgramKind::generate) check_next_tokens(plan, program, name);
     if (training && plan.parallel.data && !plan::moves_locally(plan.parallel) &&
         plan::find_input(program, plan::InputRole::batch_weight) == nullptr) {
         throw refused_plan(name,

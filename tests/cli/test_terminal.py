@@ -11,6 +11,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from commands import BIN, DTNN_RUN, DTNNC, ROOT, CommandTest, run, why_no_ranks
 from test_files import gray_png
+from test_generate import GPT
 
 PROGRAMS = {"dtnnc": DTNNC, "dtnn-run": DTNN_RUN}
 # DESIGN says them; the table of the code has to.
@@ -170,7 +171,8 @@ class Help(CommandTest):
                               (("ls",), "`dtnnc explain` lists the words"), (("download", "cifar10"), "nothing to download"),
                               (("describe", plan), "`dtnnc summary PLAN`"), (("print", plan), "`dtnnc resolve SPEC`"),
                               (("plot", plan), "`dtnnc graph SPEC"), (("flops", plan), "--with flops"),
-                              (("convert", "model.onnx"), "weights export"), (("version",), "`dtnnc --version`")):
+                              (("convert", "model.onnx"), "weights export"), (("version",), "`dtnnc --version`"),
+                              (("generate", "words"), "`dtnn-run generate RUN --prompt TEXT`")):
             with self.subTest(command):
                 process = self.expect(self.dtnnc(*command), 2, "help: ", said)
                 self.assertEqual(process.stdout, "")
@@ -186,6 +188,7 @@ class Help(CommandTest):
                               ((plan, "--nproc_per_node", "2"), "`--ranks N`"), ((plan, "--devices=2"), "`--ranks N`"),
                               ((plan, "training.epochs=3"), "the plan says it"), ((plan, "--overwrite"), "`--force`"),
                               (("infer", plan), "`dtnn-run predict PLAN"),
+                              (("chat",), "`dtnn-run generate RUN --prompt TEXT`"),
                               (("onnx", plan), "weights export"), (("logs", "runs/x"), "history.jsonl"),
                               (("status",), "history.jsonl"), (("frobnicate", plan), "no command is named `frobnicate`"),
                               (("predict", plan, "--weights", "x", "--image", "a.png"), "`--input FILE`"),
@@ -297,6 +300,10 @@ class Help(CommandTest):
             self.expect(run(DTNNC, "compile", *words, cwd=folder), 0)
         for name in ("first", "second"):
             self.expect(run(DTNN_RUN, "plan.json", "--output", "runs/" + name, cwd=folder), 0)
+        with open(os.path.join(folder, "words.yaml"), "w", encoding="utf-8") as file:
+            file.write(GPT)
+        self.expect(run(DTNNC, "compile", "words.yaml", "-o", "words.json", cwd=folder), 0)
+        self.expect(run(DTNN_RUN, "words.json", "--output", "runs/words", cwd=folder), 0)
         self.expect(run(DTNN_RUN, "weights", "export", "runs/first", "--layout", "torch", "-o", "theirs.safetensors",
                         cwd=folder), 0)
         shutil.copy(os.path.join(ROOT, "tests", "peers", "keras", "tiny_image.keras"), os.path.join(folder, "net.keras"))
@@ -499,6 +506,8 @@ class Streams(CommandTest):
         "dtnn-run predict": [(("plan.json", "--weights", "run/weights.safetensors", "--input", "test"), True, ""),
                              (("plan.json", "--weights", "run/weights.safetensors", "--input", "test", "-o", "a.csv"), False,
                               "wrote a.csv")],
+        "dtnn-run generate": [(("words", "--prompt", "the cat", "--length", "5"), True, ""),
+                              (("words", "--prompt", "the cat", "--length", "5", "--format", "json"), True, "")],
         "dtnn-run bench": [(("plan.json", "--steps", "2"), True, ""),
                            (("plan.json", "--steps", "2", "--roofline", "r.svg", "--trace", "t.json"), True, "wrote r.svg")],
         "dtnn-run report": [(("run",), False, "wrote run/report.html"), (("run", "-o", "-"), True, "")],
@@ -521,6 +530,8 @@ class Streams(CommandTest):
     def test_answers_and_notes(self):
         plan = self.compile()
         self.expect(self.dtnn_run(plan, "--output", "run"), 0)
+        self.compile(spec=self.write("words.yaml", GPT), plan="words.json")
+        self.expect(self.dtnn_run("words.json", "--output", "words"), 0)
         self.expect(self.dtnnc("compile", "tiny.yaml", "--sweep", "training.epochs=1,2", "-o", "sw"), 0)
         shared = {f"{program} {name}": [(words, answers, notes)] for program in PROGRAMS for name, words, answers, notes in (
             ("help", ("man",), True, ""), ("man", (), True, ""), ("man", ("-o", "manuals"), False, "wrote manuals: "),

@@ -30,6 +30,7 @@ constexpr std::string_view kWatches =
     "a run writes history.jsonl as it goes, and `dtnn-run report RUN` makes a page of it";
 constexpr std::string_view kPredicts =
     "`dtnn-run predict PLAN --weights FILE --input FILES -o answers.csv`";
+constexpr std::string_view kGenerates = "`dtnn-run generate RUN --prompt TEXT` goes on with a text";
 constexpr std::string_view kOtherFormats =
     "`dtnnc export` writes a network as ONNX, `dtnnc import` reads one; `dtnn-run weights export "
     "RUN -o weights.npz`, or .safetensors, takes weights alone elsewhere";
@@ -52,6 +53,7 @@ constexpr Other kCommands[] = {
     {kCompiler, "predict", kUses},
     {kCompiler, "test", kUses},
     {kCompiler, "infer", kUses},
+    {kCompiler, "generate", kGenerates},
     {kCompiler, "sweep",
      "`dtnnc compile SPEC --sweep PATH=V,V -o DIR` writes the plans, `dtnn-run sweep DIR` trains "
      "them"},
@@ -116,6 +118,9 @@ constexpr Other kCommands[] = {
     {kRuntime, "convert", kOtherFormats},
     {kRuntime, "infer", kPredicts},
     {kRuntime, "inference", kPredicts},
+    {kRuntime, "sample", kGenerates},
+    {kRuntime, "chat", kGenerates},
+    {kRuntime, "complete", kGenerates},
     {kRuntime, "status", kWatches},
     {kRuntime, "logs", kWatches},
     {kRuntime, "log", kWatches},

@@ -9,6 +9,7 @@
 
 #include "runtime/report/prediction_file.hpp"
 #include "tools/command_line/output_format.hpp"
+#include "tools/dtnn_run/generate_options.hpp"
 #include "tools/dtnn_run/serve/serve_options.hpp"
 #include "tools/dtnn_run/weight_options.hpp"
 
@@ -60,6 +61,7 @@ struct Options {
     std::vector<std::string> runs;                      ///< report, predict: folders of runs
     tools::Format report_format = tools::Format::html;  ///< report: or text, csv, json
     bool table_only = false;                            ///< sweep: trains nothing
+    GenerateOptions generate;
     serve::ServeOptions serve;
 };
 
@@ -67,6 +69,7 @@ struct Options {
 int train_command(const Options& options);
 int evaluate_command(const Options& options);
 int predict_command(const Options& options);
+int generate_command(const Options& options);
 int serve_command(const Options& options);
 int weights_list_command(const Options& options);
 int weights_export_command(const Options& options);

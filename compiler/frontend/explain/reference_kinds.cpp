@@ -108,7 +108,10 @@ FieldTable dataset_fields() {
 
 std::string job_sections() {
     return "\n## `kernels`\n\n" + fields_markdown(kernel_wish_table(), kInitializersPage) +
-           "\nKernels by measurement: [tuning](../../tuning.md).\n\n## `parallel`\n\n" +
+           "\nKernels by measurement: [tuning](../../tuning.md).\n\n## `generation`\n\n" +
+           fields_markdown(generation_table(), kInitializersPage) +
+           "\nText by `dtnn-run generate`: [running](../../running.md#generating-text).\n\n"
+           "## `parallel`\n\n" +
            fields_markdown(parallel_table(), kInitializersPage) +
            "\nHow ranks share a training: [parallel](../../parallel.md).\n\n### `synchronise`\n\n" +
            fields_markdown(synchronise_table(), kInitializersPage) +

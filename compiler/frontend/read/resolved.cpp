@@ -62,6 +62,10 @@ class Writer {
             field("  ", "kernels.", "prefer", std::string(name_of(job_.prefer)),
                   own_spans("kernels."));
         }
+        if (job_.prompts > 0) {
+            text_ += "generation:\n";
+            field("  ", "generation.", "prompts", job_.prompts, own_spans("generation."));
+        }
         parallel();
         text_ = alone ? "kind: model\n" : text_ + "model:\n";
         model(alone ? "" : "  ");

@@ -114,6 +114,15 @@ const FieldTable& kernel_wish_table() {
     return table;
 }
 
+const FieldTable& generation_table() {
+    static const FieldTable table = {
+        integer_field("prompts", 1, between(1, 65536).in("texts"),
+                      "texts that are written at once, a step of each at a time",
+                      performance("each text is what it would be alone")),
+    };
+    return table;
+}
+
 const FieldTable& job_table() {
     static const FieldTable table = {
         kind_field("job"),
@@ -151,6 +160,11 @@ const FieldTable& job_table() {
                      "which kernels are chosen: {prefer: blis}; without it the fastest, by "
                      "estimate or measurement",
                      performance("the same values but for rounding")),
+        record_field("generation", generation_table(),
+                     "the plan has a program that writes text, for `dtnn-run generate`: {prompts: "
+                     "4}, or {}; the layers of its model look back only, and its memory has room "
+                     "for what they keep of all steps of a text; without it there is none",
+                     performance("the same network is trained")),
         plain_field(FieldType::reference, "machine", kMayBeAbsent,
                     "the machine that the job is for: a name, a path, or the machine itself",
                     performance("it says what the computation runs on")),

@@ -48,6 +48,7 @@ const FieldTable& machine_table();
 const FieldTable& synchronise_table();  ///< of `parallel`
 const FieldTable& parallel_table();
 const FieldTable& kernel_wish_table();  ///< `kernels` of a job
+const FieldTable& generation_table();   ///< `generation` of a job
 const FieldTable& network_table();      ///< of ranks on different nodes
 const FieldTable& local_table();        ///< of ranks on one node
 const FieldTable& gpus_local_table();   ///< of devices on one node

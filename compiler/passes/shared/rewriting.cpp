@@ -64,6 +64,12 @@ std::optional<Graph> remove_unread(const Graph& graph, bool (*removable)(const N
     return rewriter.take();
 }
 
+bool changes_parameters(const Graph& graph) {
+    return std::any_of(graph.updates.begin(), graph.updates.end(), [&](const Update& update) {
+        return graph.value(update.state).kind == ValueKind::parameter;
+    });
+}
+
 ValueId find_output(const Graph& graph, std::string_view name) {
     for (const GraphOutput& output : graph.outputs)
         if (output.name == name) return output.value;

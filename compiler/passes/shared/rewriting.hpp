@@ -41,6 +41,9 @@ ValueList emit(Rewriter& rewriter, Node node, const std::string& name,
 /// or by other nodes that stay; nothing when all of them stay. Order and names are kept.
 std::optional<Graph> remove_unread(const Graph& graph, bool (*removable)(const Node&));
 
+/// Whether a run of the graph leaves other parameters than it found.
+bool changes_parameters(const Graph& graph);
+
 /// The output's value, or an invalid id.
 ValueId find_output(const Graph& graph, std::string_view name);
 

@@ -25,9 +25,9 @@ namespace {
 
 std::vector<const FieldTable*> all_tables() {
     std::vector<const FieldTable*> tables = {
-        &parallel_table(),    &clip_table(),   &average_table(),
-        &checkpoint_table(),  &group_table(),  &input_table(),
-        &kernel_wish_table(), &repeat_table(), &if_table()};
+        &parallel_table(), &clip_table(),  &average_table(),     &checkpoint_table(),
+        &group_table(),    &input_table(), &kernel_wish_table(), &generation_table(),
+        &repeat_table(),   &if_table()};
     for (const KindInfo& kind : all_kinds())
         tables.push_back(kind.fields);
     for (const OpDef* op : all_ops())

@@ -168,9 +168,9 @@ TEST_CASE("the verifier names what is broken") {
     CHECK(problems_after([](Graph& g) { g.nodes[2].inputs[0] = ValueId(99); }) ==
           "a node `loss` reads a value that does not exist");
     CHECK(problems_after([](Graph& g) { g.updates.push_back(g.updates[0]); }) ==
-          "parameter `conv.weights` is updated twice");
+          "`conv.weights` is updated twice");
     CHECK(problems_after([](Graph& g) { set_order(g, g.updates[0].value, {}); }) ==
-          "parameter `conv.weights` is f32[8,3,3,3]{2,3,1,0} but its update `u` is f32[8,3,3,3]");
+          "`conv.weights` is f32[8,3,3,3]{2,3,1,0} but its update `u` is f32[8,3,3,3]");
     CHECK(problems_after([](Graph& g) { g.updates[0].state = g.inputs[0]; }) ==
           "`source` is updated but is no parameter");
     CHECK(problems_after([](Graph& g) { g.prologue = 2; }) ==

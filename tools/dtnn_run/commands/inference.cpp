@@ -1,4 +1,4 @@
-/// The options of the commands that use trained weights: evaluate, predict and serve.
+/// The options of the commands that use trained weights: evaluate, predict, generate, serve.
 
 #include <memory>
 
@@ -60,6 +60,54 @@ std::function<int()> declare_predict(OptionList& list) {
     return [options] {
         require_one_process("predict");
         return predict_command(*options);
+    };
+}
+
+/// How the next token is chosen.
+void declare_sampling(OptionList& list, GenerateOptions& options) {
+    list.real(
+        "--temperature", options.sampling.temperature,
+        "Divides the logarithms of probabilities: below 1 likely tokens are likelier, 0 takes "
+        "the likeliest alone",
+        0, 1000);
+    list.number("--top-k", options.sampling.top_k,
+                "Draws from so many of the likeliest tokens; default from all", {.lowest = 1});
+    list.real("--top-p", options.sampling.top_p,
+              "Draws from the fewest of the likeliest tokens that are at least this probable "
+              "together",
+              0.0001, 1);
+    list.number("--seed", options.seed,
+                "Of what is drawn: the same seed, the same text for the prompt of the same place",
+                {.lowest = 0, .shows_default = true});
+}
+
+std::function<int()> declare_generate(OptionList& list) {
+    auto options = std::make_shared<Options>();
+    GenerateOptions& wish = options->generate;
+    list.argument("PLAN", options->plan,
+                  "An execution plan, with --weights, or the folder of a run, which has both", true,
+                  "PLAN|RUN");
+    declare_color(list, *options);
+    declare_format(list, *options);
+    declare_weights(list, *options);
+    list.list("--prompt", wish.prompts,
+              "The beginning of a text; of several a text each; without, each line of standard "
+              "input is one");
+    list.number("--length", wish.length, "The most new tokens of a text",
+                {.lowest = 1, .shows_default = true});
+    declare_sampling(list, wish);
+    list.list("--stop", wish.stops, "Ends a text where this appears, which is not printed");
+    list.text("--vocabulary", wish.vocabulary.path,
+              "What tokens are, of a dataset of type tokens: tokenizer.json of Hugging Face, or "
+              "ranks of tiktoken; default numbers",
+              {.value = "FILE"});
+    list.text("--pattern", wish.vocabulary.pattern,
+              "What ranks take text apart by, where their number does not say it",
+              {.choices = {"gpt2", "cl100k", "o200k"}, .value = "NAME"});
+    list.needs("--pattern", "--vocabulary");
+    return [options] {
+        require_one_process("generate");
+        return generate_command(*options);
     };
 }
 
@@ -143,6 +191,27 @@ const tools::RegisteredCommand kPredictCommand(
                    "of a folder of pictures, a line of JSON each"},
                   {"dtnn-run predict runs/first runs/second --input test -o mean.csv",
                    "the mean of two networks' probabilities"}}});
+
+const tools::RegisteredCommand kGenerateCommand(
+    {.name = "generate",
+     .doc = "Goes on with texts, token by token, by a network that predicts the next one",
+     .place = 25,
+     .declare = declare_generate,
+     .purpose = tools::Purpose::use,
+     .exits = {{ExitCode::failed},
+               {ExitCode::mismatch},
+               {ExitCode::diverged},
+               {ExitCode::interrupted, "a signal ended it behind a token"}},
+     .examples = {{"dtnn-run generate runs/words --prompt 'the old cats' --length 20",
+                   "prints the text as it comes"},
+                  {"dtnn-run generate runs/words --prompt 'a dog' --prompt 'the birds' "
+                   "--temperature 0 --stop ' .' --format json",
+                   "of two prompts the likeliest sentence each, a line of JSON each"},
+                  {"echo 'the cat' | dtnn-run generate runs/words --top-p 0.9",
+                   "a text for each line of standard input"}},
+     .details = "The job of the plan has `generation`, and its model looks back only. Where a text "
+                "becomes longer than the steps of the plan's dataset, what is before the last half "
+                "of them is forgotten."});
 
 const tools::RegisteredCommand kServeCommand(
     {.name = "serve",

@@ -194,6 +194,7 @@ std::vector<Owner> make_owners() {
     owners.push_back({"average", average_table()});
     owners.push_back({"checkpoint", checkpoint_table()});
     owners.push_back({"job.kernels", kernel_wish_table()});
+    owners.push_back({"generation", generation_table()});
     owners.push_back({"parallel", parallel_table()});
     owners.push_back({"synchronise", synchronise_table()});
     owners.push_back({"network", network_table()});
