@@ -9,7 +9,7 @@ The words behind a block's language say what the block is:
     ```sh exit=3                 commands of which the last one to run ends with 3
     ```sh needs=mpiexec,dot      commands that are left out, with a note, where one of these programs, a library
                                  beside ours that programs can load (libdtnn_codegen.so), kernels for an instruction
-                                 set (avx2), or a server (boost), is not
+                                 set (avx2), a server (boost) or vocabularies (pcre2) are not there
     ```sh not-run="reason"       left out everywhere; so are files and pieces with these words
     ```text output               what the commands before it print, standard error included
     ```text output numbers=vary  the same, but for the numbers and the units of times
@@ -153,7 +153,7 @@ class Page:
 
     @staticmethod
     def has(name):
-        """Whether a program, a library beside ours, an instruction set, or a server (boost) is there; mpiexec is of use with
+        """Whether a program, a library beside ours, an instruction set, a server (boost) or vocabularies (pcre2) are there; mpiexec is of use with
         ours only."""
         if name.startswith("avx"):
             with open(os.path.join(BIN, "..", "CMakeCache.txt"), encoding="utf-8") as cache:
@@ -161,9 +161,9 @@ class Page:
             return not sets or name in sets[1].split(";") or sets[1] == "all"
         if name == "mpiexec":
             return not why_no_ranks("mpiexec")
-        if name == "boost":
+        if name in ("boost", "pcre2"):
             with open(DTNN_RUN, "rb") as program:
-                return b"built without Boost.Beast" not in program.read()
+                return {"boost": b"built without Boost.Beast", "pcre2": b"built without PCRE2"}[name] not in program.read()
         if name.endswith(".so"):
             return is_there(name) and not SANITIZED  # whose runtime has to be in the program
         return bool(shutil.which(name))
