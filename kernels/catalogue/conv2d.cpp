@@ -6,6 +6,7 @@
 #include "kernels/catalogue/predicates.hpp"
 #include "kernels/packed_weights.hpp"
 #include "kernels/workspace/conv.hpp"
+#include "kernels/workspace/few_rows.hpp"
 
 namespace dtnn::kernels::predicates {
 namespace {
@@ -101,6 +102,7 @@ namespace {
 
 /// Below this the weights stay in the caches, where "direct" is as fast or faster.
 constexpr std::int64_t kBlisWeightBytes = std::int64_t{8} << 20;
+constexpr std::int64_t kFewRowsWeightBytes = std::int64_t{256} << 10;
 
 }  // namespace
 
@@ -118,6 +120,23 @@ Refused blis_slower(const Problem& problem) {
                " a thread on";
     }
     return std::nullopt;
+}
+
+Refused unless_few_rows(const Problem& problem) {
+    if (auto reason = unless_weights_are_plain(problem)) return reason;
+    if (dense_shape(problem).batch <= kFewRows) return std::nullopt;
+    return "it is for at most " + std::to_string(kFewRows) + " rows";
+}
+
+Refused few_rows_slower(const Problem& problem) {
+    if (dense_shape(problem).weight_elements() * element_bytes(problem) >= kFewRowsWeightBytes)
+        return std::nullopt;
+    return "it pays from 256 KiB of weights on";
+}
+
+std::int64_t few_rows_workspace(const Problem& problem) {
+    const ConvShape s = dense_shape(problem);
+    return kFewRowsParts * s.batch * s.filters * element_bytes(problem);
 }
 
 std::int64_t dense_backward_data_blis_workspace(const Problem& problem) {

@@ -333,6 +333,9 @@ std::vector<Dense> dense_layers() {
                                                        {1, 300, 40},
                                                        {33, 10, 3},
                                                        {3, 64, 512},
+                                                       // For "few_rows", in several stretches.
+                                                       {1, 530, 2500},
+                                                       {4, 67, 2051},
                                                        // Large enough for "blis", slabs uneven.
                                                        {17, 2100, 1030}};
     list.reserve(sizes.size());
