@@ -130,7 +130,8 @@ DTNN_DEVICE double normalised(const NormBackwardArguments<T>& a, std::int64_t i,
     return (double(a.src[i]) - double(a.mean[set])) * double(a.inverse_deviation[set]);
 }
 template <class T>
-DTNN_DEVICE double gradient(const NormBackwardArguments<T>& a, std::int64_t i, std::int64_t place) {
+DTNN_DEVICE double norm_gradient(const NormBackwardArguments<T>& a, std::int64_t i,
+                                 std::int64_t place) {
     return (a.gamma != nullptr ? double(a.gamma[place]) : 1.0) * double(a.diff_dst[i]);
 }
 /// diff_dst and its product with xhat: the terms of gamma's and beta's gradients.
@@ -141,7 +142,7 @@ DTNN_DEVICE Sums<2> own_terms(const NormBackwardArguments<T>& a, std::int64_t i,
 template <class T>
 DTNN_DEVICE Sums<2> terms(const NormBackwardArguments<T>& a, std::int64_t i, std::int64_t place,
                           std::int64_t set) {
-    const double g = gradient(a, i, place);
+    const double g = norm_gradient(a, i, place);
     return {{g, g * normalised(a, i, set)}};
 }
 template <class T>
@@ -154,7 +155,7 @@ template <class T>
 DTNN_DEVICE void write(const NormBackwardArguments<T>& a, std::int64_t i, std::int64_t place,
                        std::int64_t set, const Sums<2>& means) {
     const double mean = a.centred ? means.of[0] : 0;
-    const double value = gradient(a, i, place) - mean - normalised(a, i, set) * means.of[1];
+    const double value = norm_gradient(a, i, place) - mean - normalised(a, i, set) * means.of[1];
     a.diff_src[i] = T(double(a.inverse_deviation[set]) * value);
 }
 

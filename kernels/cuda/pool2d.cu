@@ -117,7 +117,7 @@ void average_backward(const AvgPool2dBackwardArguments<T>& a, const Launch& laun
 
 template <int W, class T>
 void take_largest(const MaxPool2dArguments<T>& a, const Launch& launch) {
-    using Best = OfChannels<Largest<T>, W>;
+    using Best = OfChannels<LargestInWindow<T>, W>;
     const ImageLayout from = a.src_layout, to = a.dst_layout, of_indices = a.indices_layout;
     const PoolAxis rows = pool_rows(a.window, from), columns = pool_columns(a.window, from);
     over_windows<W, Best>(
@@ -136,7 +136,7 @@ void take_largest(const MaxPool2dArguments<T>& a, const Launch& launch) {
             Pack<T, W> values;
             Pack<std::uint8_t, W> cells;
             for (int w = 0; w < W; ++w) {
-                const Largest<T>& of = best.of[w];
+                const LargestInWindow<T>& of = best.of[w];
                 values.of[w] = of.value;
                 cells.of[w] = of.found == 0 ? kNoCell : std::uint8_t(of.found - 1);
             }

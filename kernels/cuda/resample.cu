@@ -62,16 +62,16 @@ DTNN_CUDA_KERNEL_OF_VALUES(adaptive_max_pool2d_taps, AdaptiveMaxArguments) {
     const T* const src = a.src;
     T* const dst = a.dst;
     std::int32_t* const indices = a.indices;
-    over_windows<1, Largest<T>>(
+    over_windows<1, LargestInWindow<T>>(
         launch, to, rows, columns,
-        [=] DTNN_DEVICE(Largest<T> & best, const WindowCell& at) {
+        [=] DTNN_DEVICE(LargestInWindow<T> & best, const WindowCell& at) {
             best.take(src[from.at(at.n, at.c, at.h, at.w)], int(at.h * from.width + at.w + 1));
         },
-        [=] DTNN_DEVICE(Largest<T> & best, const Largest<T>& other) {
+        [=] DTNN_DEVICE(LargestInWindow<T> & best, const LargestInWindow<T>& other) {
             best.take(other.value, other.found);
         },
         [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x,
-                        const Largest<T>& best) {
+                        const LargestInWindow<T>& best) {
             dst[to.at(n, c, y, x)] = best.value;
             if (indices != nullptr)
                 indices[of_indices.at(n, c, y, x)] = std::int32_t(best.found - 1);

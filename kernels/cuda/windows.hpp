@@ -113,7 +113,7 @@ static void over_windows(const Launch& launch, const ImageLayout& result, const 
 /// The largest value so far and where it is; of equal ones the first. What is not a number is
 /// larger than all numbers, the last of them the largest.
 template <class T>
-struct Largest {
+struct LargestInWindow {
     T value;
     int found;  ///< its place + 1; 0: none so far
 

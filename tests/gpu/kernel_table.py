@@ -42,7 +42,7 @@ TYPES = {"BFloat16": "bf16", "Float16": "fp16"}
 ANONYMOUS = re.compile(r"\d+_GLOBAL__N__[0-9a-f]+_\d+_(\w+?)_cu_[0-9a-f]{8}")
 # Identifiers of a symbol that say how a kernel is launched, and not what it does.
 FRAMEWORK = re.compile(r"dtnn|kernels|cuda|detail|(each|groups|tiles)_kernel|each(_pack|_element)?|reduce_\w+|fold_rows|sum_rows|over_windows|"
-                       r"Shared\w+|Sums|Pack|Launch|DenseChannels|Divider|\w*Arguments|B?Float16|Wide|Unfolded|Largest|OfChannels|\w*Axis")
+                       r"Shared\w+|Sums|Pack|Launch|DenseChannels|Divider|\w*Arguments|B?Float16|Wide|Unfolded|Largest\w*|OfChannels|\w*Axis")
 
 
 def identifiers(symbol):

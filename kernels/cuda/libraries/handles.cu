@@ -39,16 +39,16 @@ cublasLtHandle_t cublas_handle() {
 
 namespace {
 
-PlanStore* store = nullptr;
+PlanStore* kept_plans = nullptr;
 
 }  // namespace
 
 void keep_plans_in(PlanStore* where) {
-    store = where;
+    kept_plans = where;
 }
 
 PlanStore* plan_store() {
-    return store;
+    return kept_plans;
 }
 
 std::string library_and_device() {
