@@ -1,7 +1,6 @@
 #include "tests/gpu/host_api.hpp"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "kernels/cuda/dispatch.hpp"
+#include "tests/gpu/device_memory.hpp"
 #include "tests/gpu/race_detector.hpp"
 
 namespace dtnn::runtime::cuda {
@@ -19,34 +19,6 @@ namespace {
 
 using kernels::cuda::HostOrder;
 using Work = std::function<void(HostOrder)>;
-
-constexpr std::byte kAnything{0xFF};  // not a number, in either precision
-
-/// Memory of the device, which work alone may touch.
-class DeviceMemory {
-  public:
-    explicit DeviceMemory(std::int64_t bytes)
-        : size_(std::size_t(std::max<std::int64_t>(bytes, 1))) {
-        void* const mapped =
-            ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (mapped == MAP_FAILED) throw ApiFailure{"cudaMalloc", 2, "out of memory", true};
-        first_ = static_cast<std::byte*>(mapped);
-        std::memset(first_, int(kAnything), size_);
-        open(false);
-    }
-    ~DeviceMemory() { ::munmap(first_, size_); }
-    DeviceMemory(const DeviceMemory&) = delete;
-    DeviceMemory& operator=(const DeviceMemory&) = delete;
-
-    std::byte* data() const { return first_; }
-    void open(bool open) const {
-        ::mprotect(first_, size_, open ? PROT_READ | PROT_WRITE : PROT_NONE);
-    }
-
-  private:
-    std::byte* first_ = nullptr;
-    std::size_t size_ = 0;
-};
 
 /// An operation that is put on a stream: its work, and what that reads and writes of the device's
 /// memory.
