@@ -107,29 +107,32 @@ void sum_rounded(const TensorType& stored, std::vector<Buffer>& wanted) {
         wanted[1].set(i, sums[std::size_t(i)]);
 }
 
-const Prepared& prepared(const Case& item, const Problem& problem) {
+void make_wanted(const Case& item, const Problem& problem, Prepared& of) {
+    if (!is_reduced(problem.dtype)) {
+        of.wanted = allocate(problem.destinations);
+        run_reference(problem, of.sources, of.wanted);
+        return;
+    }
+    // The same numbers in floats.
+    const Problem wide = in_precision(item.problem, DType::f32);
+    std::vector<Buffer> sources = allocate(wide.sources);
+    for (std::size_t s = 0; s < sources.size(); ++s)
+        for (std::int64_t i = 0; i < sources[s].tensor().elements(); ++i)
+            sources[s].set(i, of.sources[s].get(i));
+    of.wanted = allocate(wide.destinations);
+    run_reference(wide, sources, of.wanted);
+    for (std::size_t d = 0; d < problem.destinations.size(); ++d)
+        if (problem.destinations[d].dtype == DType::fp16) overflow(of.wanted[d]);
+    if (problem.op == "conv2d" && problem.flag("statistics"))
+        sum_rounded(problem.destinations[0], of.wanted);
+}
+
+/// Without what is wanted where nobody compares it.
+const Prepared& prepared(const Case& item, const Problem& problem, bool compared) {
     static std::map<std::pair<const Case*, DType>, Prepared> all;
     const auto [found, fresh] = all.try_emplace({&item, problem.dtype});
-    if (fresh) {
-        found->second.sources = make_sources(item, problem);
-        if (is_reduced(problem.dtype)) {
-            // The same numbers in floats.
-            const Problem wide = in_precision(item.problem, DType::f32);
-            std::vector<Buffer> sources = allocate(wide.sources);
-            for (std::size_t s = 0; s < sources.size(); ++s)
-                for (std::int64_t i = 0; i < sources[s].tensor().elements(); ++i)
-                    sources[s].set(i, found->second.sources[s].get(i));
-            found->second.wanted = allocate(wide.destinations);
-            run_reference(wide, sources, found->second.wanted);
-            for (std::size_t d = 0; d < problem.destinations.size(); ++d)
-                if (problem.destinations[d].dtype == DType::fp16) overflow(found->second.wanted[d]);
-            if (problem.op == "conv2d" && problem.flag("statistics"))
-                sum_rounded(problem.destinations[0], found->second.wanted);
-            return found->second;
-        }
-        found->second.wanted = allocate(problem.destinations);
-        run_reference(problem, found->second.sources, found->second.wanted);
-    }
+    if (fresh) found->second.sources = make_sources(item, problem);
+    if (compared && found->second.wanted.empty()) make_wanted(item, problem, found->second);
     return found->second;
 }
 
@@ -221,8 +224,8 @@ class Bound {
 /// the one pair to overlay.
 void run_and_compare(const KernelInfo& kernel, const Case& item, const Problem& problem,
                      ThreadTeam& team, const std::pair<int, int>* in_place, Player player) {
-    const std::vector<Buffer>& untouched = prepared(item, problem).sources;
-    const std::vector<Buffer>& wanted = prepared(item, problem).wanted;
+    const bool compared = player == Player::host || !launches_only();
+    const auto& [untouched, wanted] = prepared(item, problem, compared);
     std::vector<Buffer> sources = copies_of(untouched);
     std::vector<Buffer> destinations = allocate(problem.destinations);
     std::vector<void*> to = destination_pointers(destinations);
@@ -236,7 +239,7 @@ void run_and_compare(const KernelInfo& kernel, const Case& item, const Problem& 
     const std::vector<const void*> from = source_pointers(sources);
     const Bound bound(kernel, problem, from, to, workspace.contents(), player);
     bound.run(team, false);
-    if (player == Player::device && launches_only()) return;
+    if (!compared) return;
 
     // Transformed values are larger than what becomes of them: their roundings weigh more.
     const double of_values =
