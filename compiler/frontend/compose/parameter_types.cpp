@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+#include <unordered_map>
+
 #include "compiler/frontend/formula/formula.hpp"
 #include "compiler/frontend/read/scalars.hpp"
 
@@ -59,12 +62,16 @@ void check_parameters(const SourceNode& base, SourceNode& over, Diagnostics& dia
     const SourceEntry* declared = base.find("parameters");
     SourceEntry* given = over.find("parameters");
     if (!declared || !given || !declared->value.is_map() || !given->value.is_map()) return;
+    // The first of a name, as find() has it.
+    std::unordered_map<std::string_view, const SourceEntry*> declared_names;
+    for (const SourceEntry& entry : declared->value.entries)
+        declared_names.try_emplace(entry.key, &entry);
     // A refused setting leaves the declared value, so that it is one mistake.
     std::erase_if(given->value.entries, [&](SourceEntry& entry) {
-        const SourceEntry* known = declared->value.find(entry.key);
-        if (!known) return false;
-        if (!keeps_type(*known, entry.value, entry.key_span, diagnostics)) return true;
-        if (is_integer_for_real(*known, entry.value)) entry.value.text += ".0";
+        const auto known = declared_names.find(entry.key);
+        if (known == declared_names.end()) return false;
+        if (!keeps_type(*known->second, entry.value, entry.key_span, diagnostics)) return true;
+        if (is_integer_for_real(*known->second, entry.value)) entry.value.text += ".0";
         return false;
     });
 }
