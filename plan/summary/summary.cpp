@@ -95,6 +95,20 @@ std::string parameters_text(const ParameterTotals& totals) {
     return text + fmt::format("; {} of weights", bytes_text(totals.bytes));
 }
 
+/// What texts that are generated take: of memory what is kept of them, and work.
+std::string generation_text(const Plan& plan, const Program& program) {
+    std::int64_t kept = 0, flops = 0, bytes = 0;
+    for (const Buffer& buffer : plan.buffers)
+        if (buffer.role == BufferRole::kept) kept += buffer.bytes;
+    for (const Step& step : program.steps) {
+        flops += step.flops;
+        bytes += step.bytes;
+    }
+    return fmt::format("{} at once, of which {} are kept; {} and at least {} of traffic per step",
+                       count_text(program.batch, "text"), bytes_text(double(kept)),
+                       flops_text(flops), bytes_text(double(bytes)));
+}
+
 struct Total {
     std::string name, text;
 };
@@ -123,6 +137,8 @@ std::vector<Total> totals(const Plan& plan) {
         lines.push_back(
             {"recomputed", recomputed_text(again) +
                                " of forward once more in backward, to fit the memory budget"});
+    if (const Program* generate = find_program(plan, ProgramKind::generate))
+        lines.push_back({"generation", generation_text(plan, *generate)});
     for (auto& [name, text] : summary_settings(plan))
         lines.push_back({name, std::move(text)});
     if (plan.parallel.data) {
