@@ -61,6 +61,13 @@ const Input* find_input(const Program& program, InputRole role, int index) {
     return nullptr;
 }
 
+std::int64_t steps_at_once(const Program& program) {
+    const Input* input = find_input(program, InputRole::feature);
+    if (input == nullptr) return 0;
+    const Dims& dims = program.tensors[std::size_t(input->tensor)].dims;
+    return dims.size() < 2 ? 0 : dims[1];
+}
+
 const Program* find_program(const Plan& plan, ProgramKind kind) {
     for (const Program& program : plan.programs)
         if (program.kind == kind) return &program;

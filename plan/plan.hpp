@@ -404,6 +404,9 @@ const Feature& input_of(const Dataset& dataset, std::string_view name);
 /// Null: the program is not fed it.
 const Input* find_input(const Program& program, InputRole role, int index = 0);
 
+/// Of a program that generates: how many steps of each text it takes at once, by its first feature.
+std::int64_t steps_at_once(const Program& program);
+
 /// Null: none. Of a kind the first, which is the one for whole batches.
 const Program* find_program(const Plan& plan, ProgramKind kind);
 const Program* find_program(const Plan& plan, const std::string& name);

@@ -40,12 +40,20 @@ struct ProgramRequest {
     std::string name;
     ProgramKind kind;
     std::int64_t batch;
+    std::int64_t steps = 1;  ///< of a program that generates: read at once
 };
 
-void add_inference(std::vector<ProgramRequest>& programs, std::int64_t batch,
+/// Steps of prompts that are read at once, where texts are longer: the weights are read once for
+/// them all.
+constexpr std::int64_t kPromptSteps = 32;
+
+void add_inference(std::vector<ProgramRequest>& programs, const plan::Plan& plan,
                    std::int64_t prompts) {
-    programs.push_back({"predict", ProgramKind::predict, batch});
-    if (prompts > 0) programs.push_back({"generate", ProgramKind::generate, prompts});
+    programs.push_back({"predict", ProgramKind::predict, plan.training.batch_size});
+    if (prompts == 0) return;
+    programs.push_back({"generate", ProgramKind::generate, prompts});
+    if (plan.dataset.input().dims[0] > kPromptSteps)
+        programs.push_back({"generate_prompt", ProgramKind::generate, prompts, kPromptSteps});
 }
 
 std::vector<ProgramRequest> wanted_programs(plan::Plan& plan, std::int64_t pool,
@@ -70,7 +78,7 @@ std::vector<ProgramRequest> wanted_programs(plan::Plan& plan, std::int64_t pool,
     if (plan.parallel.private_data) {
         programs.push_back({"evaluate", ProgramKind::evaluate, batch});
         if (batch > 1) programs.push_back({"evaluate_one", ProgramKind::evaluate, 1});
-        add_inference(programs, batch, prompts);
+        add_inference(programs, plan, prompts);
         return programs;
     }
     if (std::int64_t tail = dataset.train_samples % batch;
@@ -87,7 +95,7 @@ std::vector<ProgramRequest> wanted_programs(plan::Plan& plan, std::int64_t pool,
         if (tails.size() > 1) name += "_" + std::to_string(tails.size());
         programs.push_back({std::move(name), ProgramKind::evaluate, tail});
     }
-    add_inference(programs, batch, prompts);
+    add_inference(programs, plan, prompts);
     return programs;
 }
 
@@ -107,9 +115,12 @@ void refuse_generation(const NeedsAllSteps& why, const Graph& forward, Diagnosti
                       why.help);
 }
 
-LoweredProgram lower(const CompileRequest& request, const plan::Parallel& parallel,
-                     const ProgramRequest& wanted, const Graph& forward, std::int64_t live_bytes,
-                     NodeKinds& kinds, Diagnostics& diagnostics) {
+/// Nothing where the network cannot be asked so: of one step that is a diagnostic, several are
+/// left out.
+std::optional<LoweredProgram> lower(const CompileRequest& request, const plan::Parallel& parallel,
+                                    const ProgramRequest& wanted, const Graph& forward,
+                                    std::int64_t live_bytes, NodeKinds& kinds,
+                                    Diagnostics& diagnostics) {
     PassContext context;
     context.training = request.training;
     context.parallel = parallel;
@@ -130,6 +141,7 @@ LoweredProgram lower(const CompileRequest& request, const plan::Parallel& parall
     context.flops_per_byte = flops_per_byte(request.machine);
     context.accumulate = wanted.kind == ProgramKind::accumulate;
     context.program = context.accumulate ? ProgramKind::train : wanted.kind;
+    context.steps = wanted.steps;
     context.soft_labels =
         context.program == ProgramKind::train && plan::mixes_samples(request.dataset);
     PipelineOptions options;
@@ -146,8 +158,8 @@ LoweredProgram lower(const CompileRequest& request, const plan::Parallel& parall
     program.batch = wanted.batch;
     program.graph = run_pipeline(forward, context, options, kinds);
     if (context.needs_all_steps) {
-        refuse_generation(*context.needs_all_steps, forward, diagnostics);
-        return program;
+        if (wanted.steps == 1) refuse_generation(*context.needs_all_steps, forward, diagnostics);
+        return std::nullopt;
     }
     program.steps = select_kernels(program.graph, request.target, request.kernels, kinds);
     program.storage =
@@ -276,13 +288,13 @@ plan::Plan assemble(const CompileRequest& request, std::int64_t live_bytes,
                 plan.parallel.bucket_bytes = plan::bucket_bytes(
                     plan::link_of(plan.machine), gradient_bytes(graph->second, plan.training));
         }
-        LoweredProgram program =
+        std::optional<LoweredProgram> program =
             lower(request, plan.parallel, wanted, graph->second, live_bytes, kinds, diagnostics);
         if (diagnostics.has_errors()) return {};
-        if (wanted.kind == ProgramKind::train && wanted.batch == plan.training.batch_size &&
-            plan::moves_locally(plan.parallel))
-            synchronise = synchronising(request, plan, program.graph, kinds);
-        emitter.add(std::move(program));
+        if (program && wanted.kind == ProgramKind::train &&
+            wanted.batch == plan.training.batch_size && plan::moves_locally(plan.parallel))
+            synchronise = synchronising(request, plan, program->graph, kinds);
+        if (program) emitter.add(std::move(*program));
         if (--programs_to_come[wanted.batch] == 0) forward.erase(graph);
     }
     if (synchronise) emitter.add(std::move(*synchronise));

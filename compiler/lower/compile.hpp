@@ -44,9 +44,10 @@ struct CompileRequest {
 /// anything; with data parallelism also where the job limits the steps of an epoch), "evaluate",
 /// one "evaluate_tail" per distinct remainder ("evaluate_tail", "evaluate_tail_2",
 /// "evaluate_tail_3": validation, test and the samples that are trained on), "predict", "generate"
-/// (where prompts are asked for; a model that needs all steps at once is a diagnostic). A plan that
-/// does not fit the memory budget is a diagnostic (exit code 4). The plan is audited before it is
-/// returned.
+/// and "generate_prompt" (one step of texts and several, where prompts are asked for; a model that
+/// needs all steps at once is a diagnostic, and one of recurrent cells has the first alone). A plan
+/// that does not fit the memory budget is a diagnostic (exit code 4). The plan is audited before it
+/// is returned.
 plan::Plan compile(const CompileRequest& request, Diagnostics& diagnostics);
 
 }  // namespace dtnn::compiler

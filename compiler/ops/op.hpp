@@ -89,14 +89,15 @@ class GradientContext {
     virtual void set(std::size_t input, ValueId gradient) = 0;
 };
 
-/// What a rule for one step of a sequence sees, where the steps before have come and left what they
-/// kept. It emits the nodes that give the operator's results for the step.
+/// What a rule for the next steps of a sequence sees, where those before have come and left what
+/// they kept. It emits the nodes that give the operator's results for these steps.
 class StepContext {
   public:
     virtual ~StepContext() = default;
-    virtual const Graph& graph() const = 0;              ///< of one step
+    virtual const Graph& graph() const = 0;              ///< of the next steps
+    virtual std::int64_t steps() const = 0;              ///< how many these are, mostly one
     virtual const Node& node() const = 0;                ///< over all steps
-    virtual ValueId input(std::size_t i) const = 0;      ///< operand i, of one step
+    virtual ValueId input(std::size_t i) const = 0;      ///< operand i, of the next steps
     virtual const Type& whole(std::size_t i) const = 0;  ///< its type over all steps
     virtual ValueId step() = 0;  ///< an i64: the step's place in its text, from 0
     /// What is kept from step to step, zeros before the first, and what it becomes at this one.

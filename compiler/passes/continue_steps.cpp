@@ -45,14 +45,14 @@ class Continuation final : private StepContext {
         return type.axes.size() > 1 && type.axes[1] == AxisKind::step && type.dims[1] == steps_;
     }
 
-    /// A list of integers becomes one of its steps.
+    /// A list of integers becomes one of its next steps.
     void take_inputs() {
         for (const ValueId input : graph_.inputs) {
             Type type = graph_.type(input);
             if (type.dims.size() != 2) continue;
             steps_ = type.dims[1];
             over_steps_[input.index()] = true;
-            type.dims[1] = 1;
+            type.dims[1] = context_.steps;
             type.axes = {AxisKind::batch, AxisKind::step};
             r_.graph().set_type(r_.map(input), type);
         }
@@ -74,6 +74,7 @@ class Continuation final : private StepContext {
 
     // What a rule sees.
     const Graph& graph() const override { return graph_; }
+    std::int64_t steps() const override { return context_.steps; }
     const Node& node() const override { return *node_; }
     ValueId input(std::size_t i) const override { return r_.map(node_->inputs[i]); }
     const Type& whole(std::size_t i) const override { return graph_.type(node_->inputs[i]); }
@@ -125,7 +126,8 @@ class Continuation final : private StepContext {
 
 }  // namespace
 
-/// Makes of a graph over all steps of a text one of the step behind those that have come. What
+/// Makes of a graph over all steps of a text one of the step behind those that have come, or of
+/// several of them, as where a prompt is read. What
 /// layers want of these is kept in inputs that the graph overwrites.
 ///
 ///     %y = attention(%x), causal    ->    %k = keep_steps(%y.keys, %x, %text_step)    (as %y.keys)

@@ -86,10 +86,11 @@ class WeightPacker {
 ///
 /// After layout, which decides how weights are stored, and after what rounds them; in front of
 /// hoisting, which puts the packing before the first batch. Must not fire where the kernel that
-/// the node would have reads weights as they are, in training, and on weights that depend on
-/// samples.
+/// the node would have reads weights as they are, in training, on weights that depend on samples,
+/// and where several steps of a text are read at once: that is done a few times only.
 std::optional<Graph> pack_weights(const Graph& graph, PassContext& context) {
-    if (!context.wanted_block || graph.training || changes_parameters(graph)) return std::nullopt;
+    if (!context.wanted_block || context.steps > 1 || graph.training || changes_parameters(graph))
+        return std::nullopt;
     return WeightPacker(graph, context).run();
 }
 

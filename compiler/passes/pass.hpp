@@ -43,6 +43,8 @@ struct PassContext {
     std::vector<double> target_mean, target_deviation;
     /// The program that the graph is specialised for: train, evaluate, predict or generate.
     plan::ProgramKind program = plan::ProgramKind::train;
+    /// Of a program that generates: steps of a text that it takes at once.
+    std::int64_t steps = 1;
     /// A training program adds a batch's gradients up for the update of a later one.
     bool accumulate = false;
     /// The most bytes that values of the graph may take at once, by `recompute`'s count; 0: any.

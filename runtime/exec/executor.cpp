@@ -286,15 +286,19 @@ Executor::Executor(const plan::Plan& plan, std::unique_ptr<Device> device,
 BoundProgram* Executor::find(plan::ProgramKind kind, std::int64_t batch) {
     for (std::size_t i = 0; i < programs_.size(); ++i) {
         const plan::Program& program = plan_->programs[i];
-        if (program.kind != kind || program.batch != batch) continue;
-        if (!programs_[i]) {
-            programs_[i] =
-                std::make_unique<BoundProgram>(*plan_, program, *device_, arena_, communicator_);
-            programs_[i]->observe(observer_);
-        }
-        return programs_[i].get();
+        if (program.kind == kind && program.batch == batch) return &bound(i);
     }
     return nullptr;
+}
+
+BoundProgram& Executor::bound(std::size_t index) {
+    std::unique_ptr<BoundProgram>& program = programs_[index];
+    if (!program) {
+        program = std::make_unique<BoundProgram>(*plan_, plan_->programs[index], *device_, arena_,
+                                                 communicator_);
+        program->observe(observer_);
+    }
+    return *program;
 }
 
 void Executor::observe(StepObserver* observer) {

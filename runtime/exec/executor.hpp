@@ -116,6 +116,8 @@ class Executor {
     /// The program of this kind for batches of `batch` samples, bound on first use; null when the
     /// plan has none.
     BoundProgram* find(plan::ProgramKind kind, std::int64_t batch);
+    /// plan().programs[index], bound on first use.
+    BoundProgram& bound(std::size_t index);
 
     /// Tells of every step of every program from now on; null: no longer.
     void observe(StepObserver* observer);

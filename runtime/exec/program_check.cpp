@@ -139,7 +139,11 @@ void check_next_tokens(const plan::Plan& plan, const plan::Program& program,
                            fmt::format("program `{}` generates, and the dataset's samples are "
                                        "no texts of tokens",
                                        program.name));
-    const Dims rows{program.batch, classes}, steps{program.batch, 1, classes};
+    const std::int64_t at_once = plan::steps_at_once(program);
+    if (at_once < 1 || at_once > plan.dataset.input().dims[0])
+        throw refused_plan(name, fmt::format("program `{}` takes {} of the {} steps of a text",
+                                             program.name, at_once, plan.dataset.input().dims[0]));
+    const Dims rows{program.batch, classes}, steps{program.batch, at_once, classes};
     const bool one =
         item != nullptr && program.tensors[std::size_t(item->tensor)].dims.size() == rows.size();
     check_tensor(program, item, "predictions", plan.target.dtype, one ? rows : steps, name);
@@ -175,7 +179,7 @@ void check_input(const plan::Plan& plan, const plan::Program& program, const pla
             const plan::Feature& feature = plan.dataset.inputs[std::size_t(input.index)];
             Dims dims = {program.batch};
             dims.insert(dims.end(), feature.dims.begin(), feature.dims.end());
-            if (generates) dims = {program.batch, 1};
+            if (generates) dims = {program.batch, plan::steps_at_once(program)};
             return check(generates ? DType::i32 : feature.dtype, dims);
         }
         case InputRole::target:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "runtime/base/arrangement.hpp"
@@ -32,14 +33,17 @@ const plan::Tensor* input_of(const plan::Program& program, plan::InputRole role,
     return &tensor;
 }
 
-/// A number for each token of each text.
+/// A number for each token of each text, of the last of the steps that are read at once, or of each
+/// of them.
 const plan::Tensor& next_tokens_of(const plan::Program& program, std::int64_t classes) {
     for (const plan::Output& output : program.outputs) {
         if (output.name != kNextTokens) continue;
         const plan::Tensor& tensor = program.tensors[std::size_t(output.tensor)];
+        const std::int64_t numbers = program.batch * classes;
+        const bool each = tensor.dims.size() == 3 && tensor.dims[1] == steps_at_once(program) &&
+                          element_count(tensor.dims) == numbers * steps_at_once(program);
         if (tensor.dims.size() < 2 || tensor.dims.front() != program.batch ||
-            tensor.dims.back() != classes ||
-            element_count(tensor.dims) != program.batch * classes ||
+            tensor.dims.back() != classes || (!each && element_count(tensor.dims) != numbers) ||
             (tensor.dtype != DType::f32 && tensor.dtype != DType::f64))
             throw other_program("has another output than a number for each token");
         return tensor;
@@ -68,7 +72,74 @@ struct ReadText {
     bool is_last(std::int64_t step) const {
         return step - first == std::int64_t(tokens.size()) - 1;
     }
+    /// Whether so many tokens from this step on are there.
+    bool has(std::int64_t step, std::int64_t count) const {
+        return ended || step - first + count <= std::int64_t(tokens.size());
+    }
 };
+
+/// A program that reads some steps of each text at once, with what it is fed and what it says.
+struct Reading {
+    Reading(Executor& executor, const plan::Program& record, std::int64_t classes)
+        : steps(steps_at_once(record)),
+          tensor(next_tokens_of(record, classes)),
+          arrangement(tensor.dims, tensor.order),
+          each(tensor.dims.size() == 3),
+          program(executor.bound(std::size_t(&record - executor.plan().programs.data()))) {
+        if (steps < 1 ||
+            input_of(record, plan::InputRole::feature, DType::i32, record.batch * steps) == nullptr)
+            throw other_program("reads no tokens");
+        input_of(record, plan::InputRole::text_step, DType::i64, 1);
+        fed = static_cast<std::int32_t*>(program.input(plan::InputRole::feature));
+        step_fed = static_cast<std::int64_t*>(program.input(plan::InputRole::text_step));
+        output = program.output(kNextTokens);
+    }
+
+    /// The tokens from this step on.
+    void run(const std::vector<ReadText>& texts, std::int64_t step) {
+        for (std::size_t i = 0; i < texts.size(); ++i)
+            for (std::int64_t t = 0; t < steps; ++t)
+                fed[std::int64_t(i) * steps + t] = texts[i].token(step + t);
+        if (step_fed != nullptr) *step_fed = step;
+        program.run();
+    }
+
+    /// What the last of the steps says of a text's next token.
+    template <class T>
+    void copy(std::size_t text, std::span<double> to) const {
+        const T* const from = static_cast<const T*>(output);
+        const auto classes = std::int64_t(to.size());
+        const std::int64_t rows = each ? steps : 1;
+        const std::int64_t first = ((std::int64_t(text) + 1) * rows - 1) * classes;
+        arrangement.for_each(first, first + classes, [&](std::int64_t at, std::int64_t place) {
+            to[std::size_t(at - first)] = double(from[place]);
+        });
+    }
+    void copy_numbers(std::size_t text, std::span<double> to) const {
+        if (tensor.dtype == DType::f64)
+            copy<double>(text, to);
+        else
+            copy<float>(text, to);
+    }
+
+    const std::int64_t steps;
+    const plan::Tensor& tensor;
+    const Arrangement arrangement;
+    const bool each;  ///< it says it of every step
+    BoundProgram& program;
+    std::int32_t* fed = nullptr;
+    std::int64_t* step_fed = nullptr;  ///< null: the network does not ask for it
+    const void* output = nullptr;
+};
+
+/// The program that reads several steps of as many texts at once; null: there is none.
+const plan::Program* prompt_program(const plan::Plan& plan, const plan::Program& one) {
+    for (const plan::Program& program : plan.programs)
+        if (program.kind == plan::ProgramKind::generate && program.batch == one.batch &&
+            steps_at_once(program) > 1)
+            return &program;
+    return nullptr;
+}
 
 }  // namespace
 
@@ -87,19 +158,15 @@ struct Generator::Parts {
           classes(plan.dataset.target().classes),
           record(generating_program(plan)),
           context(context_of(plan, record)),
-          tensor(next_tokens_of(record, classes)),
-          arrangement(tensor.dims, tensor.order),
+          one(executor, record, classes),
           sampler(sampling, plan.prediction, classes) {
-        if (input_of(record, plan::InputRole::feature, DType::i32, record.batch) == nullptr)
-            throw other_program("reads no tokens");
+        if (one.steps != 1) throw other_program("takes several steps");
+        if (const plan::Program* several = prompt_program(plan, record))
+            prompt.emplace(executor, *several, classes);
         // Each token that it says is read in the next step.
         if (plan.dataset.input().classes < classes)
             throw other_program(
                 fmt::format("says {} tokens and reads {}", classes, plan.dataset.input().classes));
-        program = executor.find(plan::ProgramKind::generate, record.batch);
-        fed = static_cast<std::int32_t*>(program->input(plan::InputRole::feature));
-        step_fed = static_cast<std::int64_t*>(program->input(plan::InputRole::text_step));
-        output = program->output(kNextTokens);
         texts.resize(std::size_t(record.batch));
     }
 
@@ -125,8 +192,8 @@ struct Generator::Parts {
             text.made = 0;
             text.ended = false;
         }
-        if (!std::exchange(prepared, true)) program->run_prologue();
-        program->begin_texts();
+        prepared = nullptr;
+        one.program.begin_texts();
     }
 
     /// The context is full: the last half of it begins the texts.
@@ -135,33 +202,26 @@ struct Generator::Parts {
             if (!text.ended)
                 text.tokens.erase(text.tokens.begin(),
                                   text.tokens.begin() + std::ptrdiff_t(dropped()));
-        program->begin_texts();
+        one.program.begin_texts();
     }
 
-    void run(std::int64_t step) {
-        for (std::size_t i = 0; i < texts.size(); ++i)
-            fed[i] = texts[i].token(step);
-        if (step_fed != nullptr) *step_fed = step;
-        program->run();
+    /// Reads the next tokens of all texts, several at once where all have as many; how many.
+    std::int64_t run(std::int64_t step) {
+        Reading* reads = &one;
+        if (prompt && (context == 0 || step + prompt->steps <= context) &&
+            std::all_of(texts.begin(), texts.end(),
+                        [&](const ReadText& text) { return text.has(step, prompt->steps); }))
+            reads = &*prompt;
+        // What a program has prepared of the weights another may have written over.
+        if (std::exchange(prepared, reads) != reads) reads->program.run_prologue();
+        reads->run(texts, step);
+        return reads->steps;
     }
 
-    /// The next token of a text, by the step that has been run.
+    /// The next token of a text, by the steps that have been run.
     std::int32_t next(std::size_t text, std::uint64_t number) {
-        if (tensor.dtype == DType::f64)
-            copy_numbers<double>(text);
-        else
-            copy_numbers<float>(text);
+        prepared->copy_numbers(text, sampler.numbers());
         return sampler.draw(number, std::uint64_t(texts[text].made));
-    }
-
-    template <class T>
-    void copy_numbers(std::size_t text) {
-        const T* const from = static_cast<const T*>(output);
-        const std::span<double> to = sampler.numbers();
-        const std::int64_t first = std::int64_t(text) * classes;
-        arrangement.for_each(first, first + classes, [&](std::int64_t at, std::int64_t place) {
-            to[std::size_t(at - first)] = double(from[place]);
-        });
     }
 
     /// The token is read in the step behind this one.
@@ -177,15 +237,11 @@ struct Generator::Parts {
     const std::int64_t classes;
     const plan::Program& record;
     const std::int64_t context;
-    const plan::Tensor& tensor;
-    const Arrangement arrangement;
+    Reading one;
+    std::optional<Reading> prompt;  ///< of several steps
     TokenSampler sampler;
-    BoundProgram* program = nullptr;
-    std::int32_t* fed = nullptr;
-    std::int64_t* step_fed = nullptr;  ///< null: the network does not ask for it
-    const void* output = nullptr;
     std::vector<ReadText> texts;
-    bool prepared = false;
+    Reading* prepared = nullptr;  ///< what ran last
 };
 
 Generator::Generator(Executor& executor, const Sampling& sampling)
@@ -205,22 +261,22 @@ void Generator::generate(std::span<const Prompt> prompts, std::int64_t length, c
     Parts& all = *parts_;
     all.begin(prompts);
     std::size_t going = prompts.size();
-    for (std::int64_t step = 0; going > 0 && stop_requested() == 0; ++step) {
+    for (std::int64_t step = 0; going > 0 && stop_requested() == 0;) {
         if (all.context > 0 && step == all.context) {
             all.begin_again();
             step = 0;
         }
-        all.run(step);
+        step += all.run(step);
         for (std::size_t i = 0; i < prompts.size(); ++i) {
             ReadText& text = all.texts[i];
-            if (text.ended || !text.is_last(step)) continue;
+            if (text.ended || !text.is_last(step - 1)) continue;
             const std::int32_t token = all.next(i, prompts[i].number);
             ++text.made;
             if (!take(i, token) || text.made >= length) {
                 text.ended = true;
                 --going;
             } else {
-                all.add(text, token, step);
+                all.add(text, token, step - 1);
             }
         }
     }

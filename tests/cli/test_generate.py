@@ -103,13 +103,27 @@ class Generate(CommandTest):
             run = self.train(GPT.replace("gpt_grammar", model), name)
             # All of a batch go on at once, one of them from its first word.
             prompts = [".", "the old cats that see a dog", "some"]
-            for prompt, text in zip(prompts, self.texts(run, prompts, "--length", str(STEPS), "--temperature", "0")):
+            texts = self.texts(run, prompts, "--length", str(STEPS), "--temperature", "0")
+            # A long prompt alone is read many words at a time.
+            prompts.append(" ".join((prompts[1] + texts[1]).split()[:50]))
+            texts += self.texts(run, prompts[3:], "--length", str(STEPS), "--temperature", "0")
+            for prompt, text in zip(prompts, texts):
                 whole = (prompt + text).split()[:STEPS]
                 self.assertEqual(len(whole), STEPS)
                 rows = self.predictions(run, whole)
                 # The likeliest word, but for rounding.
                 for i in range(len(prompt.split()) - 1, STEPS - 1):
                     self.assertGreaterEqual(rows[i][WORDS.index(whole[i + 1])], max(rows[i]) - 1e-5, (name, prompt, i))
+
+    def test_what_it_takes_is_known_before(self):
+        # 64 steps of 64 numbers of keys and as many of values, of two layers and three texts, in f32.
+        kept = 64 * 64 * 2 * 2 * 3 * 4
+        spec = self.write("words.yaml", GPT)
+        self.expect(self.dtnnc("summary", spec), 0, f"generation  3 texts at once, of which {kept / 1024:.1f} KiB are kept; ")
+        memory = [json.loads(self.dtnnc("summary", one, "--format", "json").stdout)["memory"]["inputs"]
+                  for one in (spec, self.write("none.yaml", GPT.replace("generation: {prompts: 3}\n", "")))]
+        self.assertGreaterEqual(memory[0] - memory[1], kept)
+        self.assertLess(memory[0] - memory[1], kept + 2048)
 
     def test_networks_that_look_ahead(self):
         for layer, fact, remedy in (

@@ -2,12 +2,12 @@
 ///
 ///     == title
 ///     with program=evaluate optimizer=adam beta1=0.9    (optional: what the pass's context says;
-///     program=accumulate is train with gradients that a later batch's update takes;
-///     parallel=overlapped or blocking is data parallelism, with bucket_bytes=N; sharded=N is an
-///     optimizer that N ranks share; compute=bf16 and its like are the training's;
-///     device=cuda is what the plan is for; other members of plan/training.def go by their names;
-///     group=PATTERN,NAME=VALUE,... adds a parameter group; labels=multiple, values or soft;
-///     loss.NAME=VALUE[,VALUE...] is a field of the loss; metrics=TYPE,TYPE... or none)
+///     steps=N of program=generate: read at once; program=accumulate is train with gradients that a
+///     later batch's update takes; parallel=overlapped or blocking is data parallelism, with
+///     bucket_bytes=N; sharded=N is an optimizer that N ranks share; compute=bf16 and its like are
+///     the training's; device=cuda is what the plan is for; other members of plan/training.def go
+///     by their names; group=PATTERN,NAME=VALUE,... adds a parameter group; labels=multiple, values
+///     or soft; loss.NAME=VALUE[,VALUE...] is a field of the loss; metrics=TYPE,TYPE... or none)
 ///     graph text
 ///     -----
 ///     graph text, or (unchanged)
@@ -167,6 +167,8 @@ PassContext context_of(const std::string& settings) {
         if (key == "program") {
             context.accumulate = value == "accumulate";
             if (!context.accumulate) REQUIRE(dtnn::plan::parse_name(value, context.program));
+        } else if (key == "steps") {
+            context.steps = std::stoll(value);
         } else if (key == "parallel") {
             context.parallel.data = true;
             REQUIRE(dtnn::plan::parse_name(value, context.parallel.reduction));

@@ -38,7 +38,7 @@ void dense_backward_data_gradient(GradientContext& g) {
 
 void next_of_dense_backward_data(StepContext& c) {
     Dims source = std::get<Dims>(c.node().attributes.at("source_shape"));
-    source[1] = 1;
+    source[1] = c.steps();
     c.set(c.emit("dense_backward_data", {c.input(0), c.input(1)}, {{"source_shape", source}},
                  "dst")[0]);
 }

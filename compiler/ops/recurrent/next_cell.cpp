@@ -8,8 +8,9 @@ NextCell::NextCell(StepContext& c, std::int64_t parts)
     : c_(c),
       parts_(parts),
       units_(c.whole(0).dims[2] / parts),
-      refused_(flag(c.node().attributes, "reversed")) {
-    if (refused_)
+      refused_(flag(c.node().attributes, "reversed") || c.steps() > 1) {
+    if (c.steps() > 1) c.refuse("its cells take step by step", "");
+    if (flag(c.node().attributes, "reversed"))
         c.refuse("its cells go from the last step to the first",
                  "without `reversed` they go the way in which text is read");
 }

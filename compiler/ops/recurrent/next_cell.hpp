@@ -11,7 +11,7 @@ class NextCell {
     /// Of an operator whose operands begin with src and weights.
     NextCell(StepContext& c, std::int64_t parts);
 
-    /// It goes from the last step to the first, which is refused.
+    /// It goes from the last step to the first, or several steps come at once, which is refused.
     bool refused() const { return refused_; }
     /// A state of so many units as the cell has, before the step.
     ValueId kept(const std::string& name);

@@ -45,7 +45,11 @@ void next_of_slice(StepContext& c) {
     const auto bound = [&](const char* name) {
         return std::get<std::int64_t>(attributes.at(name));
     };
-    if (bound("end") == steps && bound("begin") == steps - 1) return c.set(c.input(0));
+    if (bound("end") == steps && bound("begin") == steps - 1) {
+        if (c.steps() == 1) return c.set(c.input(0));
+        return c.set(c.emit("slice", {c.input(0)}, {{"begin", c.steps() - 1}, {"end", c.steps()}},
+                            "last")[0]);
+    }
     c.refuse(fmt::format("it takes steps {} to {} of {}", bound("begin"), bound("end"), steps),
              "of the steps the last alone can be taken: `last_step`");
 }
