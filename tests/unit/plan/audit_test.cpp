@@ -187,6 +187,20 @@ TEST_CASE("initializers must have their numbers, in range") {
     CHECK(findings_after(with("uniform", {{"low", -1.0}, {"high", 1.0}})) == "");
 }
 
+TEST_CASE("what is kept from step to step is of programs that generate") {
+    const auto keeps = [](Plan& p) { p.programs[0].inputs[0].role = InputRole::kept_steps; };
+    expect(keeps, "a program of the kind train keeps `source`");
+    expect(keeps, "the input `source` is in buffer `source`, which is none of what is kept");
+    expect([](Plan& p) { p.buffers[3].role = BufferRole::kept; }, "which is none of inputs");
+    expect(
+        [&](Plan& p) {
+            keeps(p);
+            p.buffers[3].role = BufferRole::kept;
+            p.programs[0].steps[0].destinations = {0};
+        },
+        "writes the input `source`");
+}
+
 TEST_CASE("programs must fit the loop") {
     expect([](Plan& p) { p.programs[0].batch = 3; }, "program `train` has batch 3");
     expect([](Plan& p) { p.dataset.train_samples = 11, p.training.steps_per_epoch = 6; },
