@@ -1,6 +1,6 @@
 /// A plan that someone has changed and given the right checksum: it is refused with a message, or
 /// it is sound: it is audited, walked through without arithmetic, and run for a step by each of its
-/// ranks, within its memory and for a bounded time.
+/// ranks, and texts are written by it where it can, within its memory and for a bounded time.
 ///
 /// An input is a choice of a plan and of ranks, and edits (json_edits.hpp).
 
@@ -13,8 +13,11 @@
 #include "plan/rules/parallel.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/sample_source.hpp"
+#include "runtime/exec/executor.hpp"
+#include "runtime/generate/generator.hpp"
 #include "runtime/train/bench.hpp"
 #include "runtime/train/dry_run.hpp"
+#include "runtime/train/initialize.hpp"
 #include "runtime/train/session.hpp"
 #include "tests/fuzz/json_edits.hpp"
 #include "tests/fuzz/sample_plans.hpp"
@@ -47,6 +50,19 @@ void run_rank(const dtnn::plan::Plan& plan, Communicator& communicator) {
     request.warm_up = 0;
     bench(session, request);
     if (plan.dataset.test_samples > 0) session.evaluate(Split::test, session.sampler().test());
+}
+
+/// Two texts, from a prompt that is read in one go as far as that goes, beyond the context of what
+/// is small.
+void write_texts(const dtnn::plan::Plan& plan) {
+    if (dtnn::plan::find_program(plan, dtnn::plan::ProgramKind::generate) == nullptr) return;
+    Executor executor(plan, 1);
+    initialize(executor);
+    Generator generator(executor, {});
+    std::vector<Prompt> prompts(std::size_t(std::min<std::int64_t>(2, generator.batch())));
+    for (Prompt& prompt : prompts)
+        prompt.tokens.assign(35, 0);
+    generator.generate(prompts, 8, [](std::size_t, std::int32_t) { return true; });
 }
 
 void run(const dtnn::plan::Plan& plan, int ranks) {
@@ -89,7 +105,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const DryRun walked = dry_run(loaded.plan, ranks);
         (void)dry_run_text(walked, loaded.plan);
         (void)dry_run_json(walked, loaded.plan);
-        if (walked.findings.empty()) run(loaded.plan, ranks);
+        if (!walked.findings.empty()) return 0;
+        run(loaded.plan, ranks);
+        if (ranks == 1) write_texts(loaded.plan);
     } catch (const RunError& error) {
         check_message(error);
     }
