@@ -22,7 +22,7 @@ RunError refused_plan(const std::string& name, const std::string& fact, const st
 namespace {
 
 void check_step(const plan::Plan& plan, const plan::Program& program, int number,
-                const plan::Step& step, const std::string& name) {
+                const plan::Step& step, const std::string& name) try {
     if (plan::is_collective(step.op)) return;  // the audit has seen it
     const auto where = [&] { return describe_step(plan, program, number, step); };
     const kernels::KernelInfo* kernel =
@@ -48,6 +48,9 @@ void check_step(const plan::Plan& plan, const plan::Program& program, int number
                               "the plan books {}",
                               where(), step.kernel, needed, plan.target.threads, booked));
     }
+} catch (const kernels::MissingAttribute& missing) {
+    throw refused_plan(
+        name, fmt::format("{}: {}", describe_step(plan, program, number, step), missing.what()));
 }
 
 const plan::Output* find_output(const plan::Program& program, const std::string& name) {
