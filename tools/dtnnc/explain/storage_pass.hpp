@@ -10,7 +10,7 @@ inline const compiler::PassInfo& storage_pass() {
     static const compiler::PassInfo info{
         "in_place", "Lets a node write over an operand that nobody reads afterwards.", nullptr,
         compiler::ProgramSet(plan::ProgramKind::train, plan::ProgramKind::evaluate,
-                             plan::ProgramKind::predict),
+                             plan::ProgramKind::predict, plan::ProgramKind::generate),
         true};
     return info;
 }
