@@ -1,11 +1,13 @@
 """The packing of programs, plans and the CPU's losses for a machine with a GPU (run)."""
 
 import glob
+import lzma
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 
 from networks import COMPUTES, FIRST, MEASURED, MODELS, SHAPES, STEPS
 
@@ -41,6 +43,15 @@ def train_on_cpu(folder, name, model, settings):
     for file in glob.glob(run + "/*"):
         if os.path.basename(file) != "history.csv":
             shutil.rmtree(file) if os.path.isdir(file) else os.remove(file)
+
+
+def make_archive(folder):
+    """FOLDER.tar.xz. The programs have the same kernels, some tens of MiB apart: the dictionary reaches over all of them."""
+    archive = folder.rstrip("/") + ".tar.xz"
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 9, "dict_size": 1 << 28}]
+    with lzma.open(archive, "wb", filters=filters) as file, tarfile.open(fileobj=file, mode="w|") as tar:
+        tar.add(folder, os.path.basename(os.path.abspath(folder)))
+    return archive
 
 
 def pack(folder, mnist):
@@ -85,6 +96,6 @@ def pack(folder, mnist):
     if mnist:
         shutil.copytree(mnist, os.path.join(folder, "mnist"))
         compile_plan(plans, "mnist.cuda.json", "specs/jobs/mnist_cnn.yaml", "cuda", ["dataset.path=mnist"])
-    archive = shutil.make_archive(folder, "xztar", os.path.dirname(folder), os.path.basename(folder))
+    archive = make_archive(folder)
     size = sum(os.path.getsize(f) for f in glob.glob(folder + "/*/*"))
     print(f"packed: {folder}, {size / 2**20:.0f} MiB; {archive}, {os.path.getsize(archive) / 2**20:.0f} MiB")
