@@ -31,6 +31,8 @@ FRAMES = (
     (r"PassedGradientIdLi8E|WrittenGradientIdLi8E|PassedGradientIdLi1E", 48, "eight doubles a thread take more than 255 registers; double is for comparisons"),
     (r"PoolBackAxis|adaptive_max_pool2d_taps", 24, "the windows over a cell: two lists that an index is taken of"),
     (r"spatial_dropout2d_apply_philox|dropout", 16, "the four words that a counter of Philox gives, by an index"),
+    (r"QueryTile|KeyTile", 24, "attention's dropout: likewise the four words of Philox; two registers of KeyTile beside them"),
+    (r"(position|rotary)_embedding_each", 40, "sine and cosine of doubles: large angles are reduced by words that an index says"),
     (r"SharedFolds", 16, "what a row's threads have folded, which goes by address"),
 )
 
