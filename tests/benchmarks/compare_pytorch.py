@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the speed of training, or of inference, with PyTorch, ONNX Runtime and OpenVINO, measured alternately in one run.
 
-    tests/benchmarks/compare_pytorch.py [--models simplecnn,resnet50] [--threads 1] [--rounds 5] [--isa avx2] [--json FILE]
+    tests/benchmarks/compare_pytorch.py [--models simplecnn,gpt] [--threads 1] [--rounds 5] [--isa avx2] [--json FILE]
     tests/benchmarks/compare_pytorch.py --inference --batch 1 [--forms jit,onnxruntime] ...
 
 Each round runs dtnn-run bench and then PyTorch on the same model, batch and optimizer, in PyTorch's best form (torch_peer.py, and the
@@ -36,6 +36,20 @@ MODELS = {
     "efficientnet_b0": (8, 4),
     "resnet18": (16, 4),
     "resnet50": (16, 3),
+}
+# Those over sequences, by --models: batch, steps, spec. Without dropout, which keeps PyTorch from its attention in blocks.
+LSTM = """kind: model
+name: lstm
+inputs: {{tokens: {{shape: [64], axes: [step], dtype: i32, values: 256}}}}
+layers: [embedding: {{entries: 256, units: {0}}}, lstm: {{units: {0}}}, dense: {{units: 256}}, softmax: {{axis: features}}]
+"""
+SEQUENCES = {
+    "gpt": (8, 3, "kind: model\nextends: gpt\nparameters: {dropout: 0}\n"),
+    "gpt_with_dropout": (8, 3, "kind: model\nextends: gpt\n"),
+    "gpt2_256_steps": (2, 3, "kind: model\nextends: gpt2\nparameters: {dropout: 0, steps: 256}\n"),
+    "vit_tiny": (8, 4, "kind: model\nextends: vit_tiny\n"),
+    "lstm_128": (64, 20, LSTM.format(128)),
+    "lstm_1024": (64, 3, LSTM.format(1024)),
 }
 TUNABLES = ("glibc.malloc.hugetlb=1:glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=34359738368:"
             "glibc.malloc.top_pad=67108864")
@@ -76,26 +90,32 @@ class Model:
     def __init__(self, name, options, folder, environments):
         self.ours_environment, self.peer_environment = environments
         self.inference = options.inference
-        self.batch, self.steps = MODELS[name]
+        spec = name
+        if name in SEQUENCES:
+            self.batch, self.steps, text = SEQUENCES[name]
+            spec = os.path.join(folder, "model.yaml")
+            with open(spec, "w", encoding="utf-8") as file:
+                file.write(text)
+        else:
+            self.batch, self.steps = MODELS[name]
         if options.batch:
             self.batch = options.batch
         plan, summary = os.path.join(folder, "plan.json"), os.path.join(folder, "summary.json")
         dtnnc = os.path.join(options.bin, "dtnnc")
         settings = ["--set", f"training.batch_size={self.batch}", "--set", f"dataset.train_samples={self.batch * 8}",
                     "--set", "training.optimizer={sgd: {learning_rate: 0.01, momentum: 0.9}}"]
-        run([dtnnc, "compile", name, "-o", plan, "--threads", str(options.threads)] + settings +
+        run([dtnnc, "compile", spec, "-o", plan, "--threads", str(options.threads)] + settings +
             (["--isa", options.isa] if options.isa else []), self.ours_environment)
         with open(summary, "w", encoding="utf-8") as file:
-            file.write(run([dtnnc, "summary", name, "--format", "json"], self.ours_environment))
+            file.write(run([dtnnc, "summary", spec, "--format", "json"], self.ours_environment))
         with open(plan, encoding="utf-8") as file:
-            shape = json.load(file)["dataset"]["inputs"][0]["dims"]
+            source = json.load(file)["dataset"]["inputs"][0]
         self.ours_command = [os.path.join(options.bin, "dtnn-run"), "bench", plan, "--format", "json"]
         if self.inference:
             self.ours_command += ["--program", "predict"]
-        self.network = [summary, "--shape", ",".join(map(str, shape)), "--batch", str(self.batch), "--threads", str(options.threads)]
+        self.network = [summary, "--shape", ",".join(map(str, source["dims"])), "--values",
+                        str(source["classes"]), "--batch", str(self.batch), "--threads", str(options.threads)]
         self.peer_command = [options.python, os.path.join(HERE, "torch_peer.py")] + self.network
-        if options.compile:
-            self.peer_command.append("--compile")
         if self.inference:
             self.steps = 3
             self.steps = max(3, min(5000, int(SECONDS * self.ours() / self.batch)))
@@ -104,8 +124,8 @@ class Model:
         return rate(self.ours_command + ["--steps", str(self.steps)], self.ours_environment)
 
     def peer(self, form):
-        return rate(self.peer_command + ["--steps", str(self.steps)] + (["--inference", form] if self.inference else []),
-                    self.peer_environment)
+        how = ["--inference", form] if self.inference else ["--compile"] if form == "compile" else []
+        return rate(self.peer_command + ["--steps", str(self.steps)] + how, self.peer_environment)
 
 
 def measure(model, forms, rounds):
@@ -131,7 +151,7 @@ def main():
     parser.add_argument("--isa", choices=["avx2", "avx512"], help="for both sides; the machine's best when not given")
     parser.add_argument("--bin", default=os.path.join(ROOT, "build", "release", "bin"))
     parser.add_argument("--python", default=sys.executable, help="an interpreter that has torch")
-    parser.add_argument("--compile", action="store_true", help="PyTorch's training by torch.compile")
+    parser.add_argument("--compile", action="store_true", help="PyTorch's training by torch.compile, too: the faster way counts")
     parser.add_argument("--json", help="a file for the figures")
     parser.add_argument("--at-least", action="append", default=[], metavar="MODEL=RATIO")
     options = parser.parse_args()
@@ -143,7 +163,7 @@ def main():
     if not has(options.python, "torch"):
         print("skipped: no PyTorch (python3-torch, or an environment of its own by --python)")
         return 0
-    forms = ["training"]
+    forms = ["eager", "compile"] if options.compile else ["eager"]
     if options.inference:
         forms = options.forms.split(",") if options.forms else list(FORMS)
         for form in [form for form in forms if FORMS[form] and not has(options.python, *FORMS[form])]:

@@ -10,6 +10,7 @@ optimize_for_inference), `compile` (torch.compile, frozen), `onnxruntime` or `op
 """
 
 import argparse
+import collections
 import contextlib
 import json
 import os
@@ -50,12 +51,99 @@ def pool(layer, kind):
     return kind(a["kernel"], stride=a.get("stride", a["kernel"]), padding=padding_of(layer))
 
 
+class Positions(nn.Module):
+    """Learned rows, added to the steps."""
+
+    def __init__(self, positions, units):
+        super().__init__()
+        self.rows = nn.Parameter(0.02 * torch.randn(positions, units))
+
+    def forward(self, value):
+        return value + self.rows[:value.shape[1]]
+
+
+class ClassToken(nn.Module):
+    def __init__(self, units):
+        super().__init__()
+        self.token = nn.Parameter(torch.zeros(units))
+
+    def forward(self, value):
+        return torch.cat([self.token.expand(value.shape[0], 1, -1), value], 1)
+
+
+class Attention(nn.Module):
+    """By PyTorch's own choice among its attentions for CPUs."""
+
+    def __init__(self, attributes):
+        super().__init__()
+        self.heads = attributes["heads"]
+        self.shared = attributes.get("key_value_heads", self.heads)
+        self.causal, self.dropout = attributes["causal"], attributes["dropout"]
+
+    def forward(self, *sources):
+        if len(sources) == 1:
+            width = sources[0].shape[-1] // (self.heads + 2 * self.shared)
+            sources = sources[0].split([self.heads * width, self.shared * width, self.shared * width], -1)
+        q, k, v = (x.unflatten(-1, (heads, -1)).transpose(1, 2)
+                   for x, heads in zip(sources, (self.heads, self.shared, self.shared)))
+        y = functional.scaled_dot_product_attention(q, k, v, is_causal=self.causal, enable_gqa=self.heads != self.shared,
+                                                    dropout_p=self.dropout if self.training else 0.0)
+        return y.transpose(1, 2).flatten(2)
+
+
+class Recurrent(nn.Module):
+    """PyTorch's layer; it has a bias for the state, too, where ours needs none."""
+
+    def __init__(self, kind, inputs, units, reverse):
+        super().__init__()
+        self.layer = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}[kind](inputs, units, batch_first=True)
+        self.reverse = reverse
+        self.more = {"rnn": 1, "lstm": 4, "gru": 2}[kind] * units
+
+    def forward(self, value):
+        value = value.flip(1) if self.reverse else value
+        value = self.layer(value)[0]
+        return value.flip(1) if self.reverse else value
+
+
+class Call(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *values):
+        return self.function(*values)
+
+
+def step_layer(layer, source, made):
+    """A layer over sequences; None: it is none. `made` has those before, by name."""
+    a, kind = layer["attributes"], layer["type"]
+    if kind == "embedding":
+        return nn.Embedding(a["entries"], a["units"])
+    if kind == "position_embedding" and a["form"] == "learned":
+        return Positions(layer["weights_shape"][0], source[-1])
+    if kind in ("layer_norm", "rms_norm"):
+        assert len(source) == 1 or a["axis"] == "features", layer["name"]
+        return (nn.LayerNorm if kind == "layer_norm" else nn.RMSNorm)(source[-1], eps=a["epsilon"], elementwise_affine=a["affine"])
+    if kind == "dense" and "share" in a:
+        shared = made[a["share"]]
+        return Call(lambda x: functional.linear(x, shared.weight))
+    if kind in ("rnn", "lstm", "gru"):
+        return Recurrent(kind, source[-1], a["units"], a["reversed"])
+    return {"attention": lambda: Attention(a), "class_token": lambda: ClassToken(source[-1]),
+            "gelu": lambda: nn.GELU(approximate=a["approximation"]), "tanh": nn.Tanh,
+            "pixels_to_steps": lambda: Call(lambda x: x.flatten(2).transpose(1, 2)),
+            "first_step": lambda: Call(lambda x: x[:, 0]), "last_step": lambda: Call(lambda x: x[:, -1]),
+            "mean": lambda: Call(lambda x: x.mean(1)), "transpose": lambda: Call(lambda x: x.transpose(1, 2)),
+            "swiglu": lambda: Call(lambda x, y: functional.silu(x) * y)}.get(kind, lambda: None)()
+
+
 class Network(nn.Module):
     """The layers of a summary; values that nothing reads any more are let go."""
 
     def __init__(self, layers, shape):
         super().__init__()
-        shapes = {"input": shape}
+        shapes, named = collections.defaultdict(lambda: shape), {}  # inputs may have any name
         self.steps = []
         modules = []
         if layers[-1]["type"] == "softmax":
@@ -63,12 +151,14 @@ class Network(nn.Module):
         for layer in layers:
             source = shapes[layer["from"][0]]
             kind = layer["type"]
-            if kind in ("conv2d", "depthwise_conv2d"):
+            if (made := step_layer(layer, source, named)) is not None:
+                pass
+            elif kind in ("conv2d", "depthwise_conv2d"):
                 made = conv(layer, source[0])
             elif kind == "batch_norm":
                 made = (nn.BatchNorm2d if len(source) == 3 else nn.BatchNorm1d)(source[0], eps=layer["attributes"]["epsilon"])
             elif kind == "dense":
-                made = nn.Linear(source[0], layer["output_shape"][0], bias=layer["attributes"]["bias"])
+                made = nn.Linear(source[-1], layer["output_shape"][-1], bias=layer["attributes"]["bias"])
             elif kind == "max_pool2d":
                 made = pool(layer, nn.MaxPool2d)
             elif kind == "avg_pool2d":
@@ -79,7 +169,9 @@ class Network(nn.Module):
                         "dropout": lambda: nn.Dropout(layer["attributes"]["rate"]), "add": nn.Identity, "concat": nn.Identity,
                         "multiply": nn.Identity}[kind]()
             modules.append(made)
-            self.steps.append((layer["name"], kind, layer["from"]))
+            named[layer["name"]] = made
+            axis = -1 if layer["attributes"].get("axis") == "features" else 1
+            self.steps.append((layer["name"], (kind, axis), layer["from"]))
             shapes[layer["name"]] = layer["output_shape"]
         self.made = nn.ModuleList(modules)
         self.last_reader = {}
@@ -87,20 +179,24 @@ class Network(nn.Module):
             for source in sources:
                 self.last_reader[source] = number
 
+    def surplus(self):
+        """Parameters that our network does without."""
+        return sum(module.more for module in self.made if isinstance(module, Recurrent))
+
     def forward(self, value):
-        values = {"input": value}
-        for number, (name, kind, sources) in enumerate(self.steps):
+        values = {self.steps[0][2][0]: value}
+        for number, (name, (kind, axis), sources) in enumerate(self.steps):
             read = [values[source] for source in sources]
             if kind == "add":
                 value = read[0]
                 for other in read[1:]:
                     value = value + other
             elif kind == "concat":
-                value = torch.cat(read, 1)
+                value = torch.cat(read, axis)
             elif kind == "multiply":
                 value = read[0] * read[1]
             else:
-                value = self.made[number](read[0])
+                value = self.made[number](*read)
             for source in sources:
                 if self.last_reader[source] == number:
                     values.pop(source, None)
@@ -108,16 +204,17 @@ class Network(nn.Module):
         return value
 
 
-def training_step(model, source, classes, compiled):
-    """A function that trains one batch."""
+def training_step(model, source, result, compiled):
+    """A function that trains one batch; of predictions [steps, classes] each step has a label."""
     model.train()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
-    labels = torch.randint(0, classes, (source.shape[0],))
+    labels = torch.randint(0, result[-1] if len(result) == 2 else result[0], (source.shape[0] * (result[0] if len(result) == 2 else 1),))
     run = torch.compile(model) if compiled else model
 
     def step():
         optimizer.zero_grad(set_to_none=False)
-        loss = functional.cross_entropy(run(source), labels)
+        given = run(source)
+        loss = functional.cross_entropy(given.flatten(0, 1) if len(result) == 2 else given, labels)
         loss.backward()
         optimizer.step()
         loss.item()
@@ -179,6 +276,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("summary", help="what dtnnc summary --format json printed")
     parser.add_argument("--shape", required=True, help="of a sample: 3,224,224")
+    parser.add_argument("--values", type=int, default=0, help="of samples of integers: how many there are")
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--threads", type=int, default=1)
@@ -193,9 +291,10 @@ def main():
         summary = json.load(file)
     shape = [int(extent) for extent in options.shape.split(",")]
     model = Network(summary["layers"], shape)
-    assert sum(p.numel() for p in model.parameters()) == sum(layer["trainable"] for layer in summary["layers"])
+    wanted = sum(layer["trainable"] for layer in summary["layers"])
+    assert sum(p.numel() for p in model.parameters()) - model.surplus() == wanted
     model = model.to(memory_format=torch.channels_last)
-    source = torch.rand(options.batch, *shape)
+    source = torch.randint(options.values, (options.batch, *shape)) if options.values else torch.rand(options.batch, *shape)
     if len(shape) == 3:
         source = source.contiguous(memory_format=torch.channels_last)
 
@@ -203,7 +302,7 @@ def main():
         if options.inference:
             step = inference_step(options.inference, model, source, options.threads)
         else:
-            step = training_step(model, source, summary["layers"][-1]["output_shape"][0], options.compile)
+            step = training_step(model, source, summary["layers"][-1]["output_shape"], options.compile)
         times = []
         for number in range(options.steps + 3):
             start = time.perf_counter()
