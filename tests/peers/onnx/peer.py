@@ -50,11 +50,13 @@ def first_weights(parameters, rng):
         if role == "weights":
             fan = max(parameter["initializer"]["fan_in"], 1)
             value = rng.standard_normal(dims) * (2 / fan) ** 0.5
+        elif role == "hidden_weights":  # what a cell gives itself must not grow from step to step
+            value = rng.standard_normal(dims) * dims[0] ** -0.5
         elif role == "running_variance":
             value = rng.uniform(0.5, 1.5, dims)
         elif role == "gamma":  # branches add to what they join, as trained ones do, rather than drown it
             value = rng.uniform(0.1, 0.5, dims)
-        elif role in ("bias", "beta", "running_mean"):
+        elif role in ("bias", "hidden_bias", "beta", "running_mean"):
             value = 0.2 * rng.standard_normal(dims)
         else:  # of formulas
             value = rng.uniform(0.2, 0.8, dims)
