@@ -53,7 +53,7 @@ dtnn_part(library dtnn libdtnn1 "training and inference of dtnn in a program's o
 dtnn_part(development dtnn libdtnn-dev "header of dtnn's library, for CMake and pkg-config"
     "What programs in C and C++ are compiled and linked with.")
 dtnn_part(mpich dtnn_mpich dtnn-mpich "ranks of dtnn that meet by MPICH"
-    "dtnn-run opens it for a plan of several ranks; it serves every MPI of MPICH's ABI.")
+    "dtnn-run opens it for a plan of several ranks;\nit serves every MPI of MPICH's ABI.")
 dtnn_part(openmpi dtnn_openmpi dtnn-openmpi "ranks of dtnn that meet by Open MPI"
     "dtnn-run opens it for a plan of several ranks.")
 dtnn_part(codegen dtnn_codegen dtnn-codegen "machine code for elementwise expressions of dtnn"
@@ -81,7 +81,9 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_CUDA_PACKAGE_SHLIBDEPS OFF)  # NVIDIA's libraries are rarely of packages that Debian knows
+# NVIDIA's libraries are rarely of packages that Debian knows; those that are, dtnn needs as well, but for this one.
+set(CPACK_DEBIAN_CUDA_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_CUDA_PACKAGE_DEPENDS "dtnn (= ${PROJECT_VERSION}-1), libc6")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
 set(CPACK_RPM_COMPONENT_INSTALL ON)
