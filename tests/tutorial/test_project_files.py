@@ -19,7 +19,7 @@ from commands import BIN, DTNNC, ROOT, run
 PACKAGES = {"g++": "GCC's run time", "cmake": "CMake", "ninja-build": "Ninja", "git": None, "ca-certificates": None,
             "libyaml-cpp-dev": "yaml-cpp", "nlohmann-json3-dev": "nlohmann-json", "libcli11-dev": "CLI11",
             "libfmt-dev": "fmt", "libblis-serial-dev": "BLIS", "libxxhash-dev": "xxHash", "libhwloc-dev": "hwloc",
-            "libjemalloc-dev": "jemalloc", "zlib1g-dev": "zlib", "libjpeg62-turbo-dev": "libjpeg-turbo",
+            "libjemalloc-dev": "jemalloc", "zlib1g-dev": "zlib", "libjpeg-dev": "libjpeg-turbo",
             "libpng-dev": "libpng", "libarchive-dev": "libarchive", "libpcre2-dev": "PCRE2", "mpich": "MPICH", "libmpich-dev": "MPICH",
             "doctest-dev": "doctest", "libbenchmark-dev": "Google Benchmark", "clang": "clang",
             "libclang-rt-dev": "libFuzzer", "clang-format": "clang-format", "clang-tidy": "clang-tidy",
