@@ -35,34 +35,35 @@ void begin_allocation_count() {
 #elif defined(__GLIBC__)
 
 // The names that a program's allocations go through, operator new's among them, in front of glibc's
-// own entry points. What they give is glibc's, so its free() stays as it is.
+// own entry points, as its headers declare them. What they give is glibc's, so its free() stays as
+// it is.
 extern "C" {
 void* __libc_malloc(std::size_t);                 // NOLINT(bugprone-reserved-identifier)
 void* __libc_calloc(std::size_t, std::size_t);    // NOLINT(bugprone-reserved-identifier)
 void* __libc_realloc(void*, std::size_t);         // NOLINT(bugprone-reserved-identifier)
 void* __libc_memalign(std::size_t, std::size_t);  // NOLINT(bugprone-reserved-identifier)
 
-void* malloc(std::size_t bytes) {
+void* malloc(std::size_t bytes) noexcept {
     note();
     return __libc_malloc(bytes);
 }
-void* calloc(std::size_t number, std::size_t bytes) {
+void* calloc(std::size_t number, std::size_t bytes) noexcept {
     note();
     return __libc_calloc(number, bytes);
 }
-void* realloc(void* old, std::size_t bytes) {
+void* realloc(void* old, std::size_t bytes) noexcept {
     note();
     return __libc_realloc(old, bytes);
 }
-void* memalign(std::size_t alignment, std::size_t bytes) {
+void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
     note();
     return __libc_memalign(alignment, bytes);
 }
-void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
+void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
     note();
     return __libc_memalign(alignment, bytes);
 }
-int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) {
+int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) noexcept {
     const bool power = alignment != 0 && (alignment & (alignment - 1)) == 0;
     if (!power || alignment % sizeof(void*) != 0) return EINVAL;
     note();
