@@ -179,6 +179,11 @@ void Pipeline::store_input(std::size_t i, const SampleArray& array, std::byte* r
     const auto& list = i == 0 && image_ ? chain_.normalizations() : as_it_is;
     const auto store = [&](const auto& elements, auto* values) {
         using Value = std::remove_pointer_t<decltype(values)>;
+        if (list.empty() && arrangements_[i].identity()) {
+            std::transform(elements.begin(), elements.end(), values,
+                           [](auto element) { return Value(element); });
+            return;
+        }
         const std::int64_t channels = list.empty() ? 1 : array.dims.front();
         const std::int64_t plane = std::int64_t(elements.size()) / channels;
         for (std::int64_t channel = 0; channel < channels; ++channel) {

@@ -176,6 +176,20 @@ class Package(unittest.TestCase):
         as_bytes = (x * 255).astype(numpy.uint8)
         self.assertTrue((plan.predict(as_bytes) == plan.predict(as_bytes.astype(numpy.float32) / numpy.float32(255))).all())
 
+        # Forms that are met again, with other numbers; between them arrays that do not fit.
+        fixed = numpy.array(x[:9])
+        fixed.flags.writeable = False
+        for first, second in ((x[:9], x[9:18]), (x[::-2], x[1::2]), (last[:4], last[4:8]), (fixed, x[9:18]),
+                              (x[:0], x[2:2]), (as_bytes[:2], as_bytes[2:4])):
+            for one in (first, second, first):
+                numbers = one / numpy.float32(255) if one.dtype == numpy.uint8 else one
+                self.assertEqual(plan.predict(one).tolist(), plan.predict(numbers.astype(numpy.float64)).tolist())
+                self.assertEqual(plan.predict(one).tolist(), plan.predict(one).tolist())
+                with self.assertRaises(dtnn.DtnnError):
+                    plan.predict(x[:, :, :-1])
+                with self.assertRaises(dtnn.UsageError):
+                    plan.predict(x, x)
+
         class Exporter:
             __dlpack__, __dlpack_device__ = x.__dlpack__, x.__dlpack_device__
 

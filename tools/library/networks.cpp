@@ -165,6 +165,12 @@ struct dtnn_network {
                              "dtnn_weight_form gives the names of all");
     }
 
+    /// Of its predictions. RunError (exit 5) where the plan has no program that predicts.
+    const Form& predicted() const {
+        if (!prediction) static_cast<void>(runtime::prediction_form(network.plan()));
+        return *prediction;
+    }
+
     Network network;
     std::vector<Form> inputs, weights;
     runtime::PredictionForm form;
@@ -209,15 +215,14 @@ dtnn_status dtnn_input_form(const dtnn_network* network, size_t index, dtnn_arra
 dtnn_status dtnn_output_form(const dtnn_network* network, dtnn_array_form* form) {
     return guarded(nullptr, [&](Said&) {
         need(network, "network");
-        static_cast<void>(runtime::prediction_form(network->network.plan()));
-        give(network->prediction->shown(), form);
+        give(network->predicted().shown(), form);
     });
 }
 
 dtnn_status dtnn_prediction(const dtnn_network* network, dtnn_prediction_form* form) {
     return guarded(nullptr, [&](Said&) {
         need(network, "network");
-        static_cast<void>(runtime::prediction_form(network->network.plan()));
+        static_cast<void>(network->predicted());
         const plan::LabelKind kind = network->form.kind;
         const int meaning = kind == plan::LabelKind::values || kind == plan::LabelKind::input
                                 ? DTNN_VALUES
@@ -243,7 +248,7 @@ dtnn_status dtnn_predict(dtnn_network* network, const dtnn_array* inputs, size_t
             throw wrong_argument(fmt::format("{} arrays are given; the network has {} inputs",
                                              inputs_count, network->inputs.size()),
                                  "give an array for each, in the order of dtnn_input_form");
-        const runtime::PredictionForm form = runtime::prediction_form(network->network.plan());
+        const Form& form = network->predicted();
         std::vector<runtime::GivenArray> arrays;
         // The caller's version of the struct may be a smaller one.
         const auto* place = reinterpret_cast<const char*>(inputs);

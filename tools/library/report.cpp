@@ -71,6 +71,7 @@ std::string json_of(const std::vector<dtnn_report::One>& list) {
 /// The report of a call; null where there is nothing to say.
 std::unique_ptr<dtnn_report> report_of(dtnn_status status, const Said& said,
                                        const RunError* error) {
+    if (error == nullptr && said.warnings.empty() && said.diagnostics.all().empty()) return nullptr;
     auto report = std::make_unique<dtnn_report>();
     report->status = status;
     for (const compiler::Diagnostic& one : said.diagnostics.all()) {
@@ -91,7 +92,6 @@ std::unique_ptr<dtnn_report> report_of(dtnn_status status, const Said& said,
         report->text += fmt::format("error: {}\n", joined(*error));
         if (!error->help().empty()) report->text += fmt::format("help: {}\n", error->help());
     }
-    if (report->list.empty()) return nullptr;
     report->json = plain ? said.diagnostics.render_json() : json_of(report->list);
     return report;
 }

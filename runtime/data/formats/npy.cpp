@@ -190,6 +190,11 @@ Convert<Wanted> converter(const NpyHeader& header) {
 template <class Wanted>
 void convert_all(const NpyHeader& header, const char* from, const std::string& name,
                  std::span<Wanted> to) {
+    if (std::is_floating_point_v<Wanted> && header.kind == NpyHeader::Kind::real &&
+        header.item_bytes == int(sizeof(Wanted))) {
+        std::memcpy(to.data(), from, to.size_bytes());
+        return;
+    }
     const Convert<Wanted> convert = converter<Wanted>(header);
     for (Wanted& value : to) {
         value = convert(from, name);

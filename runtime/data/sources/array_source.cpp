@@ -436,12 +436,16 @@ void ArraySource::load_input(const Part& part, std::size_t i, std::int64_t at,
     array.fill(dims, [&](auto to) {
         using Real = typename decltype(to)::value_type;
         convert_elements(input.header, from, input.name, to);
-        for (Real& value : to) {
-            if (!std::isfinite(value))
-                throw bad_file(name(), "it holds a value that is not a finite number",
-                               "correct the array: one such value spoils all weights");
-            if (bytes) value /= 255;
-        }
+        // To the end whatever is found, so that the loop is one of vectors.
+        bool finite = true;
+        for (const Real value : to)
+            finite &= std::isfinite(value);
+        if (!finite)
+            throw bad_file(name(), "it holds a value that is not a finite number",
+                           "correct the array: one such value spoils all weights");
+        if (!bytes) return;
+        for (Real& value : to)
+            value /= 255;
     });
 }
 

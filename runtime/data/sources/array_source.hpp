@@ -60,10 +60,11 @@ class ArraySource final : public SampleSource {
                                                    std::vector<plan::Feature> inputs,
                                                    std::int64_t cache);
 
-    /// Samples to be predicted, all of the train split, where they lie: an array for each input, of
-    /// [samples] and the extents of the input, or of any where images are of several sizes.
-    static std::unique_ptr<ArraySource> of_memory(std::vector<plan::Feature> inputs,
-                                                  std::vector<GivenArray> arrays);
+    /// Samples to be predicted, all of the train split, where they lie; none yet.
+    static std::unique_ptr<ArraySource> of_memory(std::vector<plan::Feature> inputs);
+    /// Takes these in place of those before: an array for each input, of [samples] and the extents
+    /// of the input, or of any where images are of several sizes. What does not fit is a RunError.
+    void take(std::vector<GivenArray> arrays);
 
     /// Whether FOLDER/train holds an .npz file.
     static bool has_shards(const std::string& folder);
@@ -85,6 +86,7 @@ class ArraySource final : public SampleSource {
         std::int64_t offset = -1;  ///< where the array begins in the file; -1: it is in `packed`
         std::string packed;
         GivenArray given = {};  ///< in memory, without a file
+        Dims given_dims = {};   ///< what the plan says of a sample of it; 0: any extent
     };
     struct Part {
         std::unique_ptr<RegularFile> file;

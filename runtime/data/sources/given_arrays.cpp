@@ -27,30 +27,41 @@ std::unique_ptr<ArraySource> ArraySource::open_given(const std::string& path,
     return source;
 }
 
-std::unique_ptr<ArraySource> ArraySource::of_memory(std::vector<plan::Feature> inputs,
-                                                    std::vector<GivenArray> arrays) {
+std::unique_ptr<ArraySource> ArraySource::of_memory(std::vector<plan::Feature> inputs) {
+    Part part;
+    for (plan::Feature& input : inputs) {
+        if (input.stored_dims.empty()) input.stored_dims = input.dims;
+        Stored stored;
+        stored.name = input.name.empty() ? "the array" : fmt::format("the array `{}`", input.name);
+        stored.header.dims = {0};
+        stored.given_dims = input.stored_dims;
+        part.inputs.push_back(std::move(stored));
+    }
     Expected expected;
     expected.kind = plan::LabelKind::input;
     expected.counts = Counts::any;
-    Part part;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        plan::Feature& input = inputs[i];
-        if (input.stored_dims.empty()) input.stored_dims = input.dims;
-        const Dims& dims = arrays[i].header.dims;
-        // Of several sizes: this array has one.
-        for (std::size_t axis = 0; axis < input.stored_dims.size(); ++axis)
-            if (input.stored_dims[axis] == 0 && dims.size() == input.stored_dims.size() + 1)
-                input.stored_dims[axis] = dims[axis + 1];
-        part.inputs.push_back(
-            {input.name.empty() ? "the array" : fmt::format("the array `{}`", input.name),
-             arrays[i].header, -1, "", std::move(arrays[i])});
-    }
     expected.inputs = std::move(inputs);
     std::unique_ptr<ArraySource> source(new ArraySource(std::move(expected)));
-    for (std::size_t i = 0; i < part.inputs.size(); ++i)
-        source->check_input(part, i);
     source->of(Split::train).push_back(std::move(part));
     return source;
+}
+
+void ArraySource::take(std::vector<GivenArray> arrays) {
+    Part& part = of(Split::train).front();
+    for (std::size_t i = 0; i < part.inputs.size(); ++i) {
+        Stored& stored = part.inputs[i];
+        stored.given = std::move(arrays[i]);
+        stored.header = stored.given.header;
+        const Dims& dims = stored.header.dims;
+        Dims& wanted = expected_.inputs[i].stored_dims;
+        wanted = stored.given_dims;
+        // Of several sizes: this array has one.
+        for (std::size_t axis = 0; axis < wanted.size(); ++axis)
+            if (wanted[axis] == 0 && dims.size() == wanted.size() + 1)
+                wanted[axis] = dims[axis + 1];
+    }
+    for (std::size_t i = 0; i < part.inputs.size(); ++i)
+        check_input(part, i);
 }
 
 const char* ArraySource::given_elements(const GivenArray& array, std::int64_t sample,

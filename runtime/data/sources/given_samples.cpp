@@ -12,7 +12,7 @@ void leave_target_open(const plan::Dataset& dataset, Sample& sample) {
 }
 
 void GivenSamples::take(std::vector<GivenArray> arrays) {
-    arrays_ = ArraySource::of_memory(dataset_.inputs, std::move(arrays));
+    arrays_->take(std::move(arrays));
 }
 
 void GivenSamples::load(Split, std::int64_t index, Sample& sample) const {
@@ -21,7 +21,7 @@ void GivenSamples::load(Split, std::int64_t index, Sample& sample) const {
 }
 
 std::int64_t GivenSamples::size(Split split) const {
-    return split == Split::test && arrays_ ? arrays_->size(Split::train) : 0;
+    return split == Split::test ? arrays_->size(Split::train) : 0;
 }
 
 std::string GivenSamples::name_of(Split, std::int64_t index) const {

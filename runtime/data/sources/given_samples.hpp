@@ -18,7 +18,8 @@ void leave_target_open(const plan::Dataset& dataset, Sample& sample);
 /// in a .npy file would.
 class GivenSamples final : public SampleSource {
   public:
-    explicit GivenSamples(plan::Dataset dataset) : dataset_(std::move(dataset)) {}
+    explicit GivenSamples(plan::Dataset dataset)
+        : dataset_(std::move(dataset)), arrays_(ArraySource::of_memory(dataset_.inputs)) {}
 
     /// Takes these in place of those before: an array for each input, all of as many samples. They
     /// are read where they lie. What does not fit is a RunError.
@@ -32,7 +33,7 @@ class GivenSamples final : public SampleSource {
 
   private:
     const plan::Dataset dataset_;
-    std::unique_ptr<ArraySource> arrays_;  ///< null: none taken yet
+    const std::unique_ptr<ArraySource> arrays_;
 };
 
 }  // namespace dtnn::runtime

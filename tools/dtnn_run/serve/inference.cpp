@@ -220,7 +220,7 @@ class RequestReader {
     /// By who reads such arrays.
     void check_shapes() const {
         try {
-            static_cast<void>(runtime::ArraySource::of_memory(form_.inputs, request_.arrays));
+            runtime::ArraySource::of_memory(form_.inputs)->take(request_.arrays);
         } catch (const runtime::RunError& error) {
             refuse(fmt::format("{}; {}", error.what(), error.help()));
         }

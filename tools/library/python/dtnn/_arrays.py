@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from ctypes import c_int64
+from ctypes import addressof, c_char, c_int64
 from typing import Any
 
 from ._library import Array
@@ -64,8 +64,8 @@ def describe(value: Any, array: Array) -> Any:
             flat = bytearray(flat.tobytes())
         elif flat.ndim != 1 or flat.format != "B":
             flat = flat.cast("B")
-        holder = (ctypes.c_char * len(flat)).from_buffer(flat) if len(flat) else ctypes.create_string_buffer(1)
-        array.data, value, strides = ctypes.addressof(holder), holder, None
+        holder = (c_char * len(flat)).from_buffer(flat) if len(flat) else ctypes.create_string_buffer(1)
+        array.data, value, strides = addressof(holder), holder, None
     array.axes_count = len(shape)
     dims = extents(shape)
     array.dims = dims
@@ -74,14 +74,46 @@ def describe(value: Any, array: Array) -> Any:
     return value, dims, steps
 
 
+class Inputs:
+    """The arrays of one call after another as the library reads them. What describes NumPy's arrays stays as long
+    as they have one form, so that of the next one only the address is asked."""
+
+    def __init__(self, count: int):
+        self.structs = (Array * count)()
+        self.samples = 0
+        self._one_by_one = list(self.structs)
+        self._forms: list[Any] = [None] * count
+
+    def take(self, values: tuple[Any, ...]) -> Any:
+        """Describes an array for each input; what the structs point to lives as long as the result."""
+        kept = []
+        for index, value in enumerate(values):
+            array = self._one_by_one[index]
+            plain = type(value).__module__ == "numpy"
+            if plain and self._forms[index] == (value.shape, value.strides, value.dtype):
+                try:
+                    array.data = addressof(c_char.from_buffer(value))
+                except (TypeError, ValueError):  # it may not be written, has gaps, or no elements
+                    array.data = value.__array_interface__["data"][0]
+                continue
+            self._forms[index] = None
+            kept.append(describe(value, array))
+            if index == 0:
+                self.samples = array.dims[0] if array.axes_count else 0
+            if plain and kept[-1][0] is value:
+                self._forms[index] = value.shape, value.strides, value.dtype
+        return kept
+
+
 def empty(shape: tuple[int, ...], double: bool) -> tuple[Any, int, int]:
     """A new array of real numbers, its address and its bytes: NumPy's, else a memoryview of that shape."""
     count = 8 if double else 4
     for extent in shape:
         count *= extent
-    if numpy() is not None:
-        made = numpy().empty(shape, "f8" if double else "f4")
-        return made, made.__array_interface__["data"][0], count
+    module = numpy()
+    if module is not None:
+        made = module.empty(shape, module.float64 if double else module.float32)
+        return made, addressof(c_char.from_buffer(made)) if count else 0, count
     memory = bytearray(count)
     view = memoryview(memory).cast("d" if double else "f", shape) if count else memoryview(memory)
-    return view, ctypes.addressof((ctypes.c_char * max(count, 1)).from_buffer(memory)) if count else 0, count
+    return view, addressof((c_char * max(count, 1)).from_buffer(memory)) if count else 0, count

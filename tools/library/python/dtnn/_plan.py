@@ -179,7 +179,7 @@ class Plan:
         self._handle = handle
         self._network: Optional[c_void_p] = None
         self._options: dict[str, Any] = {"weights": weights}
-        self._asked: Optional[tuple[Output, int]] = None
+        self._asked: Optional[tuple[Output, _arrays.Inputs]] = None
         self.history = History()
 
     def __del__(self) -> None:
@@ -293,8 +293,8 @@ class Plan:
     def output(self) -> Output:
         return self._answers()[0]
 
-    def _answers(self) -> tuple[Output, int]:
-        """The output, and how many inputs there are."""
+    def _answers(self) -> tuple[Output, _arrays.Inputs]:
+        """The output, and room to describe arrays for the inputs."""
         if self._asked is None:
             form, array = _library.PredictionForm(), _library.ArrayForm()
             status = call.prediction(self._open(), byref(form)) or call.output_form(self._open(), byref(array))
@@ -303,7 +303,7 @@ class Plan:
             output = Output(DTYPES[array.dtype], _library.shape_of(array),
                             tuple(name.decode() for name in array.axes[: array.axes_count]), MEANINGS[form.meaning],
                             form.batch)
-            self._asked = output, call.input_count(self._open())
+            self._asked = output, _arrays.Inputs(call.input_count(self._open()))
         return self._asked
 
     @property
@@ -320,15 +320,13 @@ class Plan:
         NumPy's arrays, what has __dlpack__ and buffers are read where they lie, whatever their strides. Bytes of
         images are divided by 255, other numbers are taken as they are; the dataset's transforms follow."""
         network = self._network or self._open()
-        output, count = self._asked or self._answers()
+        output, inputs = self._asked or self._answers()
         if len(arrays) == 1 and isinstance(arrays[0], Mapping):
             arrays = tuple(arrays[0][one.name] for one in self.inputs)
-        described = (_library.Array * len(arrays))()
-        kept = [_arrays.describe(value, described[index]) for index, value in enumerate(arrays)]
-        samples = described[0].dims[0] if arrays and described[0].axes_count else 0
+        kept = inputs.take(arrays) if len(arrays) == len(inputs.structs) else None  # else the library tells
         double = output.dtype == "float64"
-        result, address, size = _arrays.empty((samples, *output.shape), double)
-        checked(call.predict, network, described, len(arrays), address, int(double), size)
+        result, address, size = _arrays.empty((inputs.samples, *output.shape), double)
+        checked(call.predict, network, inputs.structs, len(arrays), address, int(double), size)
         del kept
         return result
 
