@@ -192,7 +192,7 @@ void convert_all(const NpyHeader& header, const char* from, const std::string& n
                  std::span<Wanted> to) {
     if (std::is_floating_point_v<Wanted> && header.kind == NpyHeader::Kind::real &&
         header.item_bytes == int(sizeof(Wanted))) {
-        std::memcpy(to.data(), from, to.size_bytes());
+        if (!to.empty()) std::memcpy(to.data(), from, to.size_bytes());
         return;
     }
     const Convert<Wanted> convert = converter<Wanted>(header);
