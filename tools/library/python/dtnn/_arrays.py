@@ -26,6 +26,11 @@ def numpy() -> Any:
     return module
 
 
+def of_numpy(value: Any) -> bool:
+    """Whether its class is one of NumPy's own, not one that is made from them."""
+    return type(value).__module__ == "numpy"
+
+
 def extents(values: Any) -> Any:
     """An array of int64 of these numbers."""
     kind = _extents.get(len(values))
@@ -89,7 +94,7 @@ class Inputs:
         kept = []
         for index, value in enumerate(values):
             array = self._one_by_one[index]
-            plain = type(value).__module__ == "numpy"
+            plain = of_numpy(value)
             if plain and self._forms[index] == (value.shape, value.strides, value.dtype):
                 try:
                     array.data = addressof(c_char.from_buffer(value))

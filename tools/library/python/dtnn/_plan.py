@@ -321,7 +321,7 @@ class Plan:
         images are divided by 255, other numbers are taken as they are; the dataset's transforms follow."""
         network = self._network or self._open()
         output, inputs = self._asked or self._answers()
-        if len(arrays) == 1 and isinstance(arrays[0], Mapping):
+        if len(arrays) == 1 and not _arrays.of_numpy(arrays[0]) and isinstance(arrays[0], Mapping):
             arrays = tuple(arrays[0][one.name] for one in self.inputs)
         kept = inputs.take(arrays) if len(arrays) == len(inputs.structs) else None  # else the library tells
         double = output.dtype == "float64"
