@@ -36,10 +36,13 @@ struct Feature {
     /// Of classes: how many there are. Of a target of numbers: how many each place has.
     std::int64_t classes = 0;
     /// The classes' names, or those of the numbers: as many, or none, which are not known. Files
-    /// that have names must have these.
+    /// that have names must have these. Of an input out of a table's columns: those of its
+    /// features, which are looked for by them.
     std::vector<std::string> names;
     /// Of a target of numbers: as many of each, or none. The loss is of (target - mean) / deviation
-    /// and of what the network gives, which times deviation plus mean is a prediction.
+    /// and of what the network gives, which times deviation plus mean is a prediction. Of an input
+    /// of numbers that is no image: one for each feature, or none; the network reads (number -
+    /// mean) / deviation.
     std::vector<double> mean, deviation;
     bool operator==(const Feature&) const = default;
 };
@@ -129,8 +132,11 @@ inline constexpr std::array kDatasetTexts = {
     DatasetTexts{"ignored_names", &Dataset::ignored_names},
     DatasetTexts{"category_names", &Dataset::category_names},
     DatasetTexts{"missing_texts", &Dataset::missing_texts}};
+/// The field of a list of texts that names the features of the input (Feature::names).
+inline constexpr const char* kFeatureNames = "feature_names";
 /// What that field says, if it is one of them and says something.
 inline const std::vector<std::string>* texts_of(const Dataset& dataset, std::string_view field) {
+    if (field == kFeatureNames && !dataset.input().names.empty()) return &dataset.input().names;
     for (const DatasetTexts& one : kDatasetTexts)
         if (one.name == field && !(dataset.*one.member).empty()) return &(dataset.*one.member);
     return nullptr;

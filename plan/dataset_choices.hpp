@@ -49,8 +49,9 @@ constexpr auto names_of(Fill) {
     return std::to_array<const char*>({"refuse", "mean", "median", "constant"});
 }
 
-/// What targets that are numbers are divided by (`target_scaling`): nothing, or their standard
-/// deviation once their mean is subtracted.
+/// What targets that are numbers (`target_scaling`), and the features of a series
+/// (`feature_scaling`), are divided by: nothing, or their standard deviation once their mean is
+/// subtracted.
 enum class TargetScaling : std::uint8_t { none, standard };
 constexpr auto names_of(TargetScaling) {
     return std::to_array<const char*>({"none", "standard"});

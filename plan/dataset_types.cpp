@@ -47,6 +47,15 @@ bool encodes_columns(const Dataset& dataset) {
            says_other(dataset, "missing", Fill::refuse);
 }
 
+bool is_series(const Dataset& dataset) {
+    const DatasetType* type = find_dataset_type(dataset.type);
+    return type != nullptr && type->form == DatasetForm::series;
+}
+
+bool scales_features(const Dataset& dataset) {
+    return says_other(dataset, "feature_scaling", TargetScaling::none);
+}
+
 bool scales_targets(const Dataset& dataset) {
     return dataset.target().kind == LabelKind::values &&
            says_other(dataset, "target_scaling", TargetScaling::none);

@@ -17,6 +17,7 @@ enum class DatasetForm {
     table,   ///< lines of numbers
     images,  ///< files of images
     tokens,  ///< files of tokens, one behind another
+    series,  ///< lines of numbers in the order of time, of which samples are stretches
 };
 
 struct DatasetType {
@@ -44,6 +45,14 @@ bool holds_arrays(const Dataset& dataset);
 /// Whether some columns of its tables are categories or have holes filled in, so that a plan says
 /// what becomes of each (Dataset::columns).
 bool encodes_columns(const Dataset& dataset);
+
+/// Whether samples are stretches of lines in the order of time, which overlap, so that only the
+/// time parts them.
+bool is_series(const Dataset& dataset);
+
+/// Whether the network reads features that are brought to a mean of 0 and a deviation of 1
+/// (Feature::mean).
+bool scales_features(const Dataset& dataset);
 
 /// Whether the loss is of targets that are brought to a mean of 0 and a deviation of 1
 /// (Feature::mean).

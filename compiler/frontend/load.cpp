@@ -112,14 +112,21 @@ void check_samples(JobSpec& job, Diagnostics& diagnostics) {
         error.help = "leave one of them out";
         return;
     }
-    if (validation > 0 && job.dataset.dataset.validation_files) {
-        Diagnostic& error = diagnostics.error(
-            Code::conflicting_fields, split_span,
-            fmt::format("`{}` keeps training samples for validation, and the dataset has samples "
-                        "of validation of its own",
-                        splits));
+    const bool series = plan::is_series(job.dataset.dataset);
+    if (validation > 0 && (job.dataset.dataset.validation_files || series)) {
+        const char* const why =
+            job.dataset.dataset.validation_files
+                ? "keeps training samples for validation, and the dataset has samples of "
+                  "validation of its own"
+                : "keeps samples for validation from all over the series, whose lines those beside "
+                  "them train on";
+        Diagnostic& error = diagnostics.error(Code::conflicting_fields, split_span,
+                                              fmt::format("`{}` {}", splits, why));
         error.notes.push_back({job.dataset.span, "the dataset is here"});
-        error.help = fmt::format("leave `{}` out", splits);
+        error.help = fmt::format("leave `{}` out{}", splits,
+                                 series ? "; `validation_share` of the dataset keeps lines before "
+                                          "those of the test"
+                                        : "");
         return;
     }
     // Ranks that have nothing to do in any step are a mistake; one rank has one small batch.
@@ -223,7 +230,8 @@ void check_inputs(const JobSpec& job, Diagnostics& diagnostics) {
     };
     const plan::DatasetType* type = plan::find_dataset_type(dataset.type);
     const bool made = type && type->form == plan::DatasetForm::made;
-    if (type && !made && !type->next_tokens && !plan::holds_arrays(dataset))
+    const bool sequences = type && (type->next_tokens || plan::is_series(dataset));
+    if (type && !made && !sequences && !plan::holds_arrays(dataset))
         refuse("type",
                fmt::format("the dataset `{}` of type {} has no arrays for inputs that have names, "
                            "are of integers or are no images",

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "plan/json/reading.hpp"
@@ -170,6 +171,19 @@ void check_axes(const Axes& axes, const Dims& dims, const Where& where) {
         where.refuse(fmt::format("{} axes for {} extents", axes.size(), dims.size()));
 }
 
+/// A mean and a deviation for each of an input's features, or none.
+void check_scale(const Feature& input, std::int64_t features, const Where& where) {
+    if (input.mean.empty() && input.deviation.empty()) return;
+    if (std::int64_t(input.mean.size()) != features ||
+        std::int64_t(input.deviation.size()) != features)
+        Where{&where, "mean"}.refuse(fmt::format("{} means and {} deviations for {} features",
+                                                 input.mean.size(), input.deviation.size(),
+                                                 features));
+    if (std::any_of(input.deviation.begin(), input.deviation.end(),
+                    [](double deviation) { return !(deviation > 0); }))
+        Where{&where, "deviation"}.refuse("one that is not more than 0");
+}
+
 void check_features(const Dataset& dataset) {
     const Where where{nullptr, "dataset"}, inputs{&where, "inputs"}, targets{&where, "targets"};
     if (dataset.inputs.empty()) inputs.refuse("none");
@@ -186,10 +200,17 @@ void check_features(const Dataset& dataset) {
             for (const std::int64_t extent : feature.stored_dims)
                 check_count(extent, {&place, "stored_dims"});
             check_count(feature.classes, {&place, "classes"}, target ? 1 : 0);
+            // The features of an input of numbers have names; what else has some are classes.
+            const bool features = !target && feature.kind == LabelKind::values;
+            const int axis = feature_axis(feature.axes);
+            const std::int64_t numbers = !features  ? feature.classes
+                                         : axis < 0 ? 0
+                                                    : feature.dims[std::size_t(axis)];
             if (const std::size_t names = feature.names.size();
-                names > 0 && std::int64_t(names) != feature.classes)
-                Where{&place, "names"}.refuse(
-                    fmt::format("{} names for {} classes", names, feature.classes));
+                names > 0 && std::int64_t(names) != numbers)
+                Where{&place, "names"}.refuse(fmt::format("{} names for {} {}", names, numbers,
+                                                          features ? "features" : "classes"));
+            if (!target) check_scale(feature, numbers, place);
         }
     }
 }

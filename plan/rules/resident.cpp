@@ -51,6 +51,19 @@ std::int64_t most_of_table(const Dataset& dataset, std::int64_t samples, DType n
                            saturating_product({dataset.target().classes, kClassName})});
 }
 
+/// Series: their lines once, whatever samples are cut out of them, and where the samples of a group
+/// begin that has some: of training, of validation, of the test.
+std::int64_t most_of_series(const Dataset& dataset, DType numbers) {
+    const Dims& dims =
+        dataset.input().stored_dims.empty() ? dataset.input().dims : dataset.input().stored_dims;
+    if (dims.empty()) return 0;
+    const std::int64_t lines =
+        saturating_sum({integer(dataset, "rows"), integer(dataset, "test_rows")});
+    const std::int64_t groups = lines / std::max<std::int64_t>(1, dims.front()) + 1;
+    return saturating_sum({saturating_product({lines, dims.back(), size_of(numbers)}),
+                           saturating_product({groups, 3 * kSeriesStretchBytes})});
+}
+
 /// Arrays that do not lie where they can be read: elements of 64 bits, and the labels, which come
 /// as rows of 64 bits and are copied.
 std::int64_t most_of_arrays(const Dataset& dataset, std::int64_t samples) {
@@ -100,6 +113,8 @@ std::int64_t resident_bytes(const Dataset& dataset, DType numbers) {
                    (element_count({type->shape.begin(), type->shape.end()}) + type->label_bytes) +
                type->header_bytes;
     if (resident_is_exact(dataset)) return 0;
+    if (is_series(dataset))
+        return std::min(integer(dataset, "cache"), most_of_series(dataset, numbers));
     const auto kept = [&](std::int64_t count) {
         // An archive, or a folder, holds images or arrays.
         std::int64_t most =

@@ -19,6 +19,9 @@ std::int64_t resident_bytes(const Dataset& dataset, DType numbers);
 std::int64_t encoding_bytes(const std::vector<FeatureColumn>& columns);
 std::int64_t kept_text_bytes(std::string_view text);
 
+/// Of a series: where the samples of one part of a group begin.
+inline constexpr std::int64_t kSeriesStretchBytes = 2 * std::int64_t{sizeof(std::int64_t)};
+
 /// Whether that is just what it takes, not a limit.
 bool resident_is_exact(const Dataset& dataset);
 

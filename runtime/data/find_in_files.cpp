@@ -390,6 +390,8 @@ void find_in_files(plan::Dataset& dataset) {
     fill(dataset.target().classes, 0, source->found_classes());
     fill(dataset.target().names, std::vector<std::string>(), source->class_names());
     if (dataset.input().stored_dims.empty()) dataset.input().stored_dims = source->found_shape();
+    for (const auto& [name, value] : source->found_attributes())
+        if (!dataset.attributes.contains(name)) dataset.attributes[name] = value;
     const std::int64_t trained = source->size(Split::train) - source->validation_size();
     if (plan::encodes_columns(dataset) && dataset.columns.empty()) {
         std::vector<std::int64_t> samples(std::size_t(std::max<std::int64_t>(0, trained)));
@@ -397,6 +399,8 @@ void find_in_files(plan::Dataset& dataset) {
         dataset.columns = source->found_columns(samples);
     }
     if (plan::scales_targets(dataset)) find_target_scale(*source, trained, dataset.target());
+    // What is too long for a series is the spec's, which says it at the place.
+    if (plan::is_series(dataset)) return;
     const auto path = dataset.attributes.find("path");
     const auto* text =
         path == dataset.attributes.end() ? nullptr : std::get_if<std::string>(&path->second);

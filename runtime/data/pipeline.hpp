@@ -138,6 +138,7 @@ class Pipeline {
     void prepare(Worker& worker, std::int64_t position, std::int64_t at, const Slot& slot) const;
     void check_image(const Sample& sample, std::int64_t index) const;
     void store_input(std::size_t i, const SampleArray& array, std::byte* row) const;
+    void store_scaled(std::size_t i, const SampleArray& array, std::byte* row) const;
     void store_target(const SampleArray& array, std::int64_t index, std::int64_t at,
                       const Slot& slot) const;
     void mix_with_other_batch(Worker& worker, std::int64_t position, plan::Part batch,

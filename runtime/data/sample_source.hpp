@@ -121,6 +121,8 @@ class SampleSource {
         std::span<const std::int64_t> /*samples*/) const {
         return {};
     }
+    /// Fields of the dataset's type that its files say, by their names.
+    virtual Attributes found_attributes() const { return {}; }
     /// The target of a sample alone, from a source that was opened by Counts::any, too.
     virtual void load_target(Split split, std::int64_t index, SampleArray& target) const;
     /// Height times width of the largest image whose header was looked at; 0: no images.

@@ -481,6 +481,61 @@ const std::vector<BadCase>& bad_cases() {
          [](DatasetFiles& files) { files.dataset.target().classes = 5; }, "train.csv", "has 3 classes",
          Exit::mismatch},
         {"no table", csv_files, remove_file("test.csv"), "test.csv", "cannot open"},
+        // Series
+        {"a series with a hole", series_files,
+         [](DatasetFiles& files) { files.files["series.csv"] += "2024-01-09,,south,1\n"; },
+         "series.csv:22", "column 2 (`load`) is empty: the table has holes (`load` in 1 of 21 lines)"},
+        {"a series with a text", series_files,
+         [](DatasetFiles& files) { files.files["series.csv"] += "2024-01-09,much,south,1\n"; },
+         "series.csv:22", "`much`, not a number"},
+        {"a series whose time is read", series_files,
+         [](DatasetFiles& files) { files.dataset.ignored_names.clear(); }, "series.csv:2",
+         "column 1 (`time`) is `2024-01-01`, a date"},
+        {"a series of a group that comes again", series_files,
+         [](DatasetFiles& files) { files.files["series.csv"] += "2024-01-13,12,north,3\n"; },
+         "series.csv:22", "column 3, the group, is `north`, and other groups stand between"},
+        {"a series without its group", series_files,
+         [](DatasetFiles& files) { files.set("group_name", std::string("place")); }, "series.csv:1",
+         "no column is called `place`"},
+        {"a series whose group is a column too far", series_files,
+         [](DatasetFiles& files) {
+             files.dataset.attributes.erase("group_name");
+             files.set("group_column", std::int64_t{5});
+         },
+         "series.csv", "it has 4 columns; dataset.group_column names 5"},
+        {"a series without what is forecast", series_files,
+         [](DatasetFiles& files) { files.dataset.label_names = {"wind"}; }, "series.csv:1",
+         "no column is called `wind`"},
+        {"a series whose labels are left out", series_files,
+         [](DatasetFiles& files) { files.dataset.label_names = {"time"}; }, "series.csv",
+         "column 1 is a label, and no feature"},
+        {"a series without a feature", series_files,
+         [](DatasetFiles& files) {
+             files.dataset.ignored_names.clear();
+             files.dataset.input().names = {"load", "cold"};
+         },
+         "series.csv:1", "no column is called `cold`"},
+        {"a longer series", series_files,
+         [](DatasetFiles& files) { files.files["series.csv"] += "2024-01-09,108,south,27\n"; },
+         "series.csv", "has 21 lines of numbers; the plan expects 20", Exit::mismatch},
+        {"a series with other numbers of samples", series_files,
+         [](DatasetFiles& files) { files.set("test_share", 0.5); }, "series.csv",
+         "makes 2 training samples, 2 of them of validation, and 8 of the test; the plan expects "
+         "5, 3 and 3",
+         Exit::mismatch},
+        {"a series with a column less", series_files,
+         [](DatasetFiles& files) { files.dataset.ignored_names = {"time", "heat"}; }, "series.csv",
+         "are [3,1] with 2 numbers to forecast; the plan expects [3,2] and 2", Exit::mismatch},
+        {"a series with more lines than its cache holds", series_files,
+         [](DatasetFiles& files) {
+             files.set("cache", std::int64_t{1000});
+             for (int i = 0; i < 3000; ++i)
+                 files.files["series.csv"] += "x,1,south,1\n";
+         },
+         "series.csv", "dataset.cache is"},
+        {"a series without lines", series_files,
+         set_file("series.csv", "time,load,sensor,heat\n"), "series.csv", "no samples"},
+        {"no series", series_files, remove_file("series.csv"), "series.csv", "cannot open"},
         // ImageNet
         {"no ImageNet", imagenet_files, remove_file("d/ILSVRC2012_devkit_t12.tar.gz"), "/d",
          "not there in any of its forms"},

@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include <filesystem>
+#include <tuple>
 
 #include "tests/unit/runtime/image_files.hpp"
 
@@ -238,6 +239,33 @@ DatasetFiles token_files() {
     for (const auto& [name, tokens] : {std::pair{"train.bin", 22}, std::pair{"test.bin", 9}})
         for (int i = 0; i < tokens; ++i)
             result.files[name] += std::string{char(2 * i), '\0'};
+    return result;
+}
+
+DatasetFiles series_files() {
+    DatasetFiles result = dataset_of_type("series", "series.csv", {3, 2}, 2, 2, 3);
+    plan::Dataset& dataset = result.dataset;
+    dataset.input().axes = {AxisKind::step, AxisKind::feature};
+    dataset.target().kind = plan::LabelKind::values;
+    dataset.validation_files = true;
+    dataset.validation_samples = 3;
+    dataset.source_train_samples = 5;
+    dataset.ignored_names = {"time"};
+    dataset.label_names = {"load"};
+    result.set("group_name", std::string("sensor"));
+    for (const auto& [name, value] :
+         {std::pair{"window", 3}, {"horizon", 2}, {"stride", 1}, {"features", 2}, {"rows", 20}})
+        result.set(name, std::int64_t{value});
+    result.set("test_share", 0.25);
+    result.set("validation_share", 0.25);
+    result.set("header", true);
+    result.set("separator", std::string("comma"));
+    std::string& text = result.files["series.csv"] = "time,load,sensor,heat\n";
+    for (const auto& [sensor, first, lines] :
+         {std::tuple{"north", 0, 12}, std::tuple{"south", 100, 8}})
+        for (int i = 0; i < lines; ++i)
+            text += fmt::format("2024-01-{:02},{},{},{}\n", i + 1, first + i, sensor,
+                                (first + i) / 4.0);
     return result;
 }
 

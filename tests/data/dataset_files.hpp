@@ -42,6 +42,9 @@ DatasetFiles csv_files();
 DatasetFiles text_files();
 /// Five samples of four tokens of 16 bits, of which there are 50, and two for the test.
 DatasetFiles token_files();
+/// 12 lines of one sensor and 8 of another, in windows of three, of which two numbers of a column
+/// are to be forecast: 2 samples to train on, 3 of validation and 3 of the test.
+DatasetFiles series_files();
 /// Images of 4 x 6 pixels with masks, by turns of gray numbers and with a palette.
 DatasetFiles segmentation_files();
 /// Arrays with a class for every pixel.

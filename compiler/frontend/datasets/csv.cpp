@@ -1,8 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <set>
-
 #include "compiler/frontend/datasets/dataset_fields.hpp"
 #include "compiler/frontend/datasets/dataset_type.hpp"
 #include "compiler/frontend/datasets/table_columns.hpp"
@@ -16,8 +13,6 @@ namespace {
 constexpr std::string_view kLabelColumns = "other columns are labels, and other are features";
 
 constexpr std::string_view kEncoded = "the texts of features become other numbers";
-
-constexpr std::string_view kFeatureColumns = "other columns are features";
 
 const FieldTable& csv_fields() {
     using namespace dataset_fields;
@@ -48,22 +43,13 @@ const FieldTable& csv_fields() {
             FieldType::text_list, "label_names", kMayBeAbsent,
             "the columns that are labels by their names in the header, in place of `label_columns`",
             mathematics(kLabelColumns)),
-        number_field(FieldType::integer_list, "ignored_columns", kMayBeAbsent,
-                     between(-100'000, 100'000),
-                     "columns that are neither labels nor features, such as a sample's number, "
-                     "counted as those of labels",
-                     mathematics(kFeatureColumns)),
-        plain_field(FieldType::text_list, "ignored_names", kMayBeAbsent,
-                    "such columns by their names in the header, in place of `ignored_columns`",
-                    mathematics(kFeatureColumns)),
-        flag_field("header", true, "whether the first line has the columns' names",
-                   mathematics("the first line is a sample or not")),
-        choice_field("separator", "comma", words_of<plan::Separator>(),
-                     "what stands between columns",
-                     mathematics("lines are columns in another way")),
-        choice_field("decimal", "point", words_of<plan::DecimalMark>(),
-                     "what stands before a number's fraction: 1.5 or 1,5",
-                     mathematics("texts are numbers in another way")),
+        ignored_columns_field(
+            "columns that are neither labels nor features, such as a sample's number, counted as "
+            "those of labels"),
+        ignored_names_field(),
+        header_field(),
+        separator_field(),
+        decimal_field(),
         plain_field(FieldType::text_list, "category_names", kMayBeAbsent,
                     "columns of features whose texts are categories, by their names in the header",
                     mathematics(kEncoded)),
@@ -117,38 +103,14 @@ const FieldTable& csv_fields() {
 void check_label_columns(const FieldValues& fields, const DatasetSpec& spec,
                          Diagnostics& diagnostics) {
     const std::vector<std::string>& names = spec.dataset.label_names;
+    if (!check_label_choice(fields, spec, diagnostics)) return;
     const bool input = spec.dataset.target().kind == plan::LabelKind::input;
-    const Dims columns = fields.dims("label_columns");
     const char* const field = names.empty() ? "label_columns" : "label_names";
     const Span& span = span_or(fields.spans, field, spec.span);
-    if (!names.empty() && fields.spans.contains("label_columns")) {
-        diagnostics.error(Code::conflicting_fields, span,
-                          "`label_names` and `label_columns` of dataset both say which columns are "
-                          "labels; give one of them");
-        return;
-    }
-    if (!names.empty() && !fields.flag("header")) {
-        diagnostics.error(Code::conflicting_fields, span,
-                          "`label_names` of dataset are names in the table's header, and `header` "
-                          "is false");
-        return;
-    }
-    const std::set<std::int64_t> distinct(columns.begin(), columns.end());
-    const std::set<std::string> different(names.begin(), names.end());
-    if (different.size() != names.size()) {
-        diagnostics.error(Code::out_of_range, span,
-                          "`label_names` of dataset must be names of different columns");
-        return;
-    }
-    if ((columns.empty() && !input) || distinct.contains(0) || distinct.size() != columns.size()) {
-        diagnostics.error(Code::out_of_range, span,
-                          "`label_columns` of dataset must be distinct columns, counted from 1, or "
-                          "from the end by -1, -2 and so on");
-        return;
-    }
     const bool one = spec.dataset.target().kind == plan::LabelKind::classes;
     const std::int64_t wanted = one ? 1 : spec.dataset.target().classes;
-    const auto given = std::int64_t(names.empty() ? columns.size() : names.size());
+    const auto given =
+        std::int64_t(names.empty() ? fields.dims("label_columns").size() : names.size());
     // How many values there are may be left to the files, which have a column for each.
     if (given == wanted || input || (!one && wanted == 0)) return;
     diagnostics.error(
@@ -163,12 +125,7 @@ void check_label_columns(const FieldValues& fields, const DatasetSpec& spec,
 void check_table(const FieldValues& fields, const DatasetSpec& spec, Diagnostics& diagnostics) {
     check_label_columns(fields, spec, diagnostics);
     check_columns(fields, spec, diagnostics);
-    if (fields.says("decimal", plan::DecimalMark::comma) &&
-        fields.says("separator", plan::Separator::comma))
-        diagnostics.error(Code::conflicting_fields, span_or(fields.spans, "decimal", spec.span),
-                          "a comma stands before fractions and between columns of dataset",
-                          "tables with decimal commas have semicolons or tabs between columns: "
-                          "`separator: semicolon`");
+    check_separators(fields, spec, diagnostics);
 }
 
 void settle_csv(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {

@@ -19,6 +19,8 @@ namespace {
 
 constexpr std::string_view kBecomes = "the texts of features become other numbers";
 
+constexpr std::string_view kFeatureColumns = "other columns are features";
+
 plan::FeatureColumn read_column(const SourceNode& node, const std::string& path, bool one_hot,
                                 FieldValues& fields, Diagnostics& diagnostics) {
     const FieldValues values = read_record(node, column_table(), {path, node.span}, diagnostics);
@@ -152,6 +154,77 @@ void check_encoding(const FieldValues& fields, const DatasetSpec& spec, Diagnost
 }
 
 }  // namespace
+
+Field ignored_columns_field(std::string_view doc) {
+    return number_field(FieldType::integer_list, "ignored_columns", kMayBeAbsent,
+                        between(-100'000, 100'000), doc, mathematics(kFeatureColumns));
+}
+
+Field ignored_names_field() {
+    return plain_field(FieldType::text_list, "ignored_names", kMayBeAbsent,
+                       "such columns by their names in the header, in place of `ignored_columns`",
+                       mathematics(kFeatureColumns));
+}
+
+Field header_field() {
+    return flag_field("header", true, "whether the first line has the columns' names",
+                      mathematics("the first line is a sample or not"));
+}
+
+Field separator_field() {
+    return choice_field("separator", "comma", words_of<plan::Separator>(),
+                        "what stands between columns",
+                        mathematics("lines are columns in another way"));
+}
+
+Field decimal_field() {
+    return choice_field("decimal", "point", words_of<plan::DecimalMark>(),
+                        "what stands before a number's fraction: 1.5 or 1,5",
+                        mathematics("texts are numbers in another way"));
+}
+
+bool check_label_choice(const FieldValues& fields, const DatasetSpec& spec,
+                        Diagnostics& diagnostics) {
+    const std::vector<std::string>& names = spec.dataset.label_names;
+    const bool input = spec.dataset.target().kind == plan::LabelKind::input;
+    const Dims columns = fields.dims("label_columns");
+    const Span& span =
+        span_or(fields.spans, names.empty() ? "label_columns" : "label_names", spec.span);
+    const auto refuse = [&](Code code, const std::string& fact) {
+        diagnostics.error(code, span, fact);
+        return false;
+    };
+    if (!names.empty() && fields.spans.contains("label_columns"))
+        return refuse(Code::conflicting_fields,
+                      "`label_names` and `label_columns` of dataset both say which columns are "
+                      "labels; give one of them");
+    if (!names.empty() && !fields.flag("header"))
+        return refuse(Code::conflicting_fields,
+                      "`label_names` of dataset are names in the table's header, and `header` is "
+                      "false");
+    const std::set<std::int64_t> distinct(columns.begin(), columns.end());
+    const std::set<std::string> different(names.begin(), names.end());
+    if (different.size() != names.size())
+        return refuse(Code::out_of_range,
+                      "`label_names` of dataset must be names of different columns");
+    const bool none = columns.empty() && fields.values.contains("label_columns") && !input;
+    if (none || distinct.contains(0) || distinct.size() != columns.size())
+        return refuse(Code::out_of_range,
+                      "`label_columns` of dataset must be distinct columns, counted from 1, or "
+                      "from the end by -1, -2 and so on");
+    return true;
+}
+
+void check_separators(const FieldValues& fields, const DatasetSpec& spec,
+                      Diagnostics& diagnostics) {
+    if (!fields.says("decimal", plan::DecimalMark::comma) ||
+        !fields.says("separator", plan::Separator::comma))
+        return;
+    diagnostics.error(Code::conflicting_fields, span_or(fields.spans, "decimal", spec.span),
+                      "a comma stands before fractions and between columns of dataset",
+                      "tables with decimal commas have semicolons or tabs between columns: "
+                      "`separator: semicolon`");
+}
 
 const FieldTable& column_table() {
     static const FieldTable table = {

@@ -37,6 +37,9 @@ void fill_from_files(FieldValues& fields, const ComponentInfo& type, const FindD
         const bool needless =
             (name == "classes" && dataset.target().kind == plan::LabelKind::input) ||
             (name == "validation_samples" && !dataset.validation_files) ||
+            (name == "test_rows" && !fields.values.contains("test_path")) ||
+            ((name == "feature_mean" || name == "feature_deviation") &&
+             !plan::scales_features(dataset)) ||
             (name == "columns" && (!dataset.columns.empty() || !plan::encodes_columns(dataset))) ||
             ((name == "target_mean" || name == "target_deviation") &&
              !plan::scales_targets(dataset));
@@ -65,6 +68,11 @@ void fill_from_files(FieldValues& fields, const ComponentInfo& type, const FindD
             for (const std::string& name : wanted) {
                 spec.found.insert(name);
                 if (name == "columns") continue;  // They are no attribute.
+                if (const auto said = dataset.attributes.find(name);
+                    said != dataset.attributes.end()) {
+                    fields.values[name] = said->second;
+                    continue;
+                }
                 fields.values[name] =
                     name == "shape"              ? AttributeValue(dataset.input().stored_dims)
                     : name == "classes"          ? AttributeValue(dataset.target().classes)

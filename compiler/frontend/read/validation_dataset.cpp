@@ -23,7 +23,8 @@ namespace {
 bool has_own_place(const std::string& field) {
     return field == "shape" || field == "classes" || field == "labels" ||
            field == "train_samples" || field == "test_samples" || field == "validation_samples" ||
-           field == "target_mean" || field == "target_deviation";
+           field == "target_mean" || field == "target_deviation" || field == "feature_mean" ||
+           field == "feature_deviation";
 }
 
 /// Fields of other types than the dataset's: said, and taken out of the tree.
@@ -220,6 +221,7 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
     if (info) {
         for (const plan::DatasetTexts& one : plan::kDatasetTexts)
             dataset.*one.member = text_list(fields, *info->fields, one.name, diagnostics);
+        dataset.input().names = text_list(fields, *info->fields, plan::kFeatureNames, diagnostics);
         const auto take = [&](const Field& field) {
             const std::string name(field.name);
             const auto value = fields.values.find(name);

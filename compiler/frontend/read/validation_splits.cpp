@@ -14,7 +14,7 @@ namespace {
 
 /// The field of a type that says where samples of validation are.
 const char* validation_field(const FieldTable& type) {
-    for (const char* name : {"validation_path", "validation_name"})
+    for (const char* name : {"validation_path", "validation_name", "validation_share"})
         if (find_field(type, name)) return name;
     return "validation_folder";
 }
@@ -48,8 +48,10 @@ void settle_validation(const FieldValues& fields, const FieldTable& type, Datase
                fmt::format("`validation_samples` of dataset counts the files of `{}`, which is not "
                            "given",
                            validation),
-               "a part of the training samples is kept for validation by `validation_split` of the "
-               "training");
+               find_field(type, "validation_share")
+                   ? "`validation_share: 0.1` keeps the lines before the test's for validation"
+                   : "a part of the training samples is kept for validation by `validation_split` "
+                     "of the training");
     if (!dataset.validation_files) return;
     if (fields.flag("test_as_validation"))
         refuse(validation,
@@ -57,6 +59,8 @@ void settle_validation(const FieldValues& fields, const FieldTable& type, Datase
                            "validation",
                            validation),
                "leave one of them out");
+    const bool share = find_field(type, validation)->type != FieldType::text;
+    if (share) return;  // It is called nothing.
     const std::string given = fields.text(validation);
     for (const auto& [field, other] :
          other_places(fields, validation, fields.values.contains("test_share"))) {

@@ -21,6 +21,8 @@ CsvSource::Columns CsvSource::columns_of(const TableLine& first, const Table& ta
     const std::string& model = named ? tables_[0].path : form_.model;
     Columns columns;
     columns.labels = find_columns(first, labels, table.path, "label", named ? model : "");
+    for (const std::size_t column : find_columns(first, form_.group, table.path, "group"))
+        columns.group = column;
     if (!features.empty()) {
         columns.features = find_columns(first, features, table.path, "feature", model);
         return columns;
@@ -38,6 +40,22 @@ CsvSource::Columns CsvSource::columns_of(const TableLine& first, const Table& ta
     for (std::size_t column = 0; column < first.size(); ++column)
         if (!others[column]) columns.features.push_back(column);
     return columns;
+}
+
+void CsvSource::add_group(Table& table, Groups& groups, const TableLine& texts, std::size_t column,
+                          std::int64_t line) {
+    const std::string_view name = texts[column];
+    if (table.samples > 0 && name == groups.last) return;
+    if (!groups.names.emplace(name).second)
+        throw bad_file(
+            fmt::format("{}:{}", table.path, line),
+            fmt::format("column {}, the group, is `{}`, and other groups stand between this line "
+                        "and those of it above",
+                        column + 1, printable(name)),
+            "lines of a group stand together, in the order of time: sort the table by the group "
+            "first, and by the time second");
+    groups.last = name;
+    table.groups.push_back(table.samples);
 }
 
 void CsvSource::settle_columns(const TableLine& first, const Columns& columns,

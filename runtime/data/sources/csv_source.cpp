@@ -67,6 +67,7 @@ void CsvSource::read(Table& table) {
     TableLine texts;
     std::vector<std::string> room;
     Columns columns;
+    Groups groups;
     std::size_t expected = 0;
     std::int64_t empty = 0;  // where the first of the empty lines is
     ContentHash hash;
@@ -107,6 +108,7 @@ void CsvSource::read(Table& table) {
                 fmt::format("it has {} columns; the first line has {}", texts.size(), expected),
                 "correct the line");
         }
+        if (columns.group) add_group(table, groups, texts, *columns.group, lines.number());
         add_line(table, texts, columns, lines.number());
     }
     if (table.samples == 0)
@@ -120,6 +122,7 @@ void CsvSource::read(Table& table) {
     table.wide_features.shrink_to_fit();
     table.labels.shrink_to_fit();
     table.targets.shrink_to_fit();
+    if (!columns.group) table.groups.push_back(0);
     table.hash = hash.value();
 }
 
@@ -151,8 +154,11 @@ RunError CsvSource::hole(const Table& table, const Columns& columns, const Cell&
                     text.empty() ? "empty" : fmt::format("`{}`", printable(text)),
                     missing_counts(table.path, form_.separator, form_.header, columns.features,
                                    columns.names, form_.encoding)),
-        "`missing: median` of the dataset fills holes in (or mean, or constant), ignored_names or "
-        "ignored_columns leave a column out; or take the lines out");
+        form_.encoding.numbers_alone
+            ? "fill them in before, or leave the column out by ignored_names or ignored_columns; a "
+              "line that is taken out is missing in the series"
+            : "`missing: median` of the dataset fills holes in (or mean, or constant), "
+              "ignored_names or ignored_columns leave a column out; or take the lines out");
 }
 
 void CsvSource::add_features(Table& table, const TableLine& texts, const Columns& columns,

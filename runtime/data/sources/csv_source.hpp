@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/run_error.hpp"
@@ -37,6 +40,9 @@ class CsvSource final : public SampleSource {
         plan::LabelKind kind = plan::LabelKind::classes;
         ColumnWish labels;
         ColumnWish ignored;  ///< neither labels nor features; all others are features
+        /// A column of which lines that go together have the same text, one behind another; empty:
+        /// all lines go together.
+        ColumnWish group;
         /// All features by name, whatever else there is; `model` is the table that has them so.
         std::vector<std::string> feature_names;
         std::string model;
@@ -74,6 +80,25 @@ class CsvSource final : public SampleSource {
     }
     void load_target(Split split, std::int64_t index, SampleArray& target) const override;
 
+    /// Calls `see` with the features of so many lines, one behind another: a span of floats, or of
+    /// doubles where they are kept so.
+    template <class See>
+    void see_lines(Split split, std::int64_t first, std::int64_t lines, const See& see) const {
+        const Table& table = of(split);
+        const auto width = std::size_t(element_count(form_.shape));
+        const std::size_t begin = std::size_t(first) * width, count = std::size_t(lines) * width;
+        if (form_.encoding.wide)
+            see(std::span(table.wide_features).subspan(begin, count));
+        else
+            see(std::span(table.features).subspan(begin, count));
+    }
+    /// The first line of each group of lines, from 0, which are given away.
+    std::vector<std::int64_t> take_groups(Split split) {
+        return std::move(tables_[split == Split::train ? 0 : 1].groups);
+    }
+    /// The number of such a line in its file, from 1.
+    std::int64_t number_of_line(std::int64_t line) const { return line + 1 + int(form_.header); }
+
   private:
     struct Table {
         std::string path;  ///< empty: there is none
@@ -87,17 +112,27 @@ class CsvSource final : public SampleSource {
         std::vector<std::int64_t> first_lines;  ///< where each of `names` stands first
         std::size_t label_column = 0;           ///< from 0, where labels are classes
         std::unique_ptr<ColumnFinder> finder;   ///< in place of features
+        std::vector<std::int64_t> groups;       ///< the first line of each, from 0
     };
     /// Which columns of a table are what, from 0.
     struct Columns {
         std::vector<std::size_t> features, labels;
         std::vector<std::string> names;  ///< of the features, or none
+        std::optional<std::size_t> group;
+    };
+    /// The groups of lines that have been read.
+    struct Groups {
+        std::set<std::string, std::less<>> names;
+        std::string last;
     };
     const Table& of(Split split) const { return tables_[split == Split::train ? 0 : 1]; }
     void read(Table& table);
     void reserve(Table& table, std::size_t features) const;
     void add_line(Table& table, const TableLine& texts, const Columns& columns,
                   std::int64_t line) const;
+    /// Notes where another group begins. One that has been left does not come again.
+    static void add_group(Table& table, Groups& groups, const TableLine& texts, std::size_t column,
+                          std::int64_t line);
     void add_features(Table& table, const TableLine& texts, const Columns& columns,
                       std::int64_t line) const;
     /// That a feature is missing, which nothing fills in.

@@ -86,7 +86,8 @@ Source open_split(const SourceType& type, const plan::Dataset& dataset, const As
 /// The files but for those of validation, and with them.
 Source open_all(const SourceType& type, const plan::Dataset& dataset, const Asked& asked,
                 std::span<const std::byte> files) {
-    if (!dataset.validation_files) return open_split(type, dataset, asked, files);
+    if (!dataset.validation_files || plan::is_series(dataset))
+        return open_split(type, dataset, asked, files);
     plan::Dataset trained = dataset;
     trained.validation_files = false;
     trained.source_train_samples =

@@ -14,12 +14,14 @@
 
 #include "base/file_limits.hpp"
 #include "base/quantity_text.hpp"
+#include "plan/dataset_types.hpp"
 #include "plan/rules/resident.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/regular_file.hpp"
 #include "runtime/data/sources/array_source.hpp"
 #include "runtime/data/sources/given_samples.hpp"
 #include "runtime/data/sources/image_names.hpp"
+#include "runtime/data/sources/series_source.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -66,11 +68,16 @@ PredictionInputs::PredictionInputs(const std::vector<std::string>& paths,
     : dataset_(dataset),
       shape_(dataset.input().stored_dims.empty() ? dataset.input().dims
                                                  : dataset.input().stored_dims) {
-    if (std::int64_t(feature_names.size()) == element_count(shape_))
-        feature_names_ = std::move(feature_names);
+    const bool series = plan::is_series(dataset);
+    const std::int64_t columns = series ? shape_.back() : element_count(shape_);
+    if (std::int64_t(feature_names.size()) == columns) feature_names_ = std::move(feature_names);
     if (!dataset.input().name.empty() || !plan::has_image(dataset)) {
-        for (const std::string& path : paths)
-            add_given(path);
+        for (const std::string& path : paths) {
+            if (series && is_called_table(path))
+                add_series(path);
+            else
+                add_given(path);
+        }
         return;
     }
     limits_.channels = shape_[0] == 1 ? 1 : 3;
@@ -242,6 +249,46 @@ void PredictionInputs::add_table(const std::string& path) {
     add_part(std::move(part));
 }
 
+void PredictionInputs::add_series(const std::string& path) {
+    SeriesSource::Form form = series_form(dataset_);
+    CsvSource::Form& table = form.table;
+    table.cache = kMostTensorBytes;
+    table.encoding.wide = true;
+    table.labels = {};
+    form.ahead = 0;
+    form.from_end = true;
+    const CsvFirstLine first = read_first_line(path, table.separator);
+    const auto lacks = [&](const std::string& name) {
+        return std::find(first.columns.begin(), first.columns.end(), name) == first.columns.end();
+    };
+    const bool alone = std::int64_t(first.columns.size()) == shape_.back();
+    if (!feature_names_.empty()) table.feature_names = feature_names_;
+    if (table.header && !table.feature_names.empty())
+        table.model = "the table that the weights were trained on";
+    else
+        table.feature_names.clear();
+    // What is left out need not be there, and a table of one group need not say which.
+    if (alone) table.ignored = table.group = {};
+    std::erase_if(table.ignored.names, lacks);
+    std::erase_if(table.group.names, lacks);
+    find_series_columns(path, form);
+    Part part{.path = path, .several = true, .named = true};
+    part.source = std::make_unique<SeriesSource>(path, "", form);
+    part.samples = part.source->size(Split::train);
+    part.shape = shape_;
+    if (part.samples == 0)
+        throw bad_file(path,
+                       fmt::format("no group of its lines is as long as a sample, which takes {}",
+                                   form.window),
+                       "give a table with more lines");
+    if (part.source->found_shape() != shape_)
+        throw bad_file(path,
+                       fmt::format("samples of it are [{}]; those of the plan's dataset are [{}]",
+                                   fmt::join(part.source->found_shape(), ","), shape_text(shape_)),
+                       "give a table with the columns of the dataset's tables");
+    add_part(std::move(part));
+}
+
 bool PredictionInputs::reads(const std::string& path) const {
     return std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) {
         std::error_code ignored;
@@ -272,6 +319,7 @@ const PredictionInputs::Part& PredictionInputs::part_of(std::int64_t index) cons
 
 std::string PredictionInputs::name_of(Split, std::int64_t index) const {
     const Part& part = part_of(index);
+    if (part.named) return part.source->name_of(Split::train, index - part.first);
     return part.several ? fmt::format("{}[{}]", part.path, index - part.first) : part.path;
 }
 

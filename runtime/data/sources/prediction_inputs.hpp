@@ -26,6 +26,9 @@ namespace dtnn::runtime {
 ///                  the dataset's tables, with the labels, which are not read, or without
 ///     other files  a JPEG or PNG image
 ///
+/// Where the dataset is of series, a table is one, too: its samples are the windows of each group,
+/// of which the last ends with the group's last line, and its columns are found by their names.
+///
 /// Where the network's inputs have names, samples are .npz files with an array NAME or NAME_test
 /// for each; where the only one is no image, .npz or .npy files whose arrays have an axis of
 /// samples.
@@ -44,7 +47,7 @@ class PredictionInputs final : public SampleSource {
     std::int64_t size(Split split) const override;
     std::uint64_t content_hash() const override { return 0; }
     std::int64_t resident_bytes() const override;
-    /// The file's name, or "FILE[7]" where it has several samples.
+    /// The file's name, or "FILE[7]" where it has several samples, "FILE, lines 2 to 25" of series.
     std::string name_of(Split split, std::int64_t index) const override;
     std::vector<std::string> notes() const override { return notes_; }
     /// Whether the path leads to one of the files, by whatever name.
@@ -58,12 +61,14 @@ class PredictionInputs final : public SampleSource {
         NpyArray array = {};   ///< empty for an image
         Dims shape = {};       ///< a sample's in the array
         bool several = false;  ///< the array has an axis of samples
+        bool named = false;    ///< the source calls them by names of its own
         std::unique_ptr<SampleSource> source =
             nullptr;  ///< a table, or the arrays of several inputs
     };
     void add_folder(const std::string& path);
     void add_array(const std::string& path);
     void add_table(const std::string& path);
+    void add_series(const std::string& path);
     void add_given(const std::string& path);
     void add_part(Part part);
     void load_elements(const Part& part, std::int64_t index, Sample& sample) const;

@@ -18,6 +18,7 @@ std::vector<std::size_t> find_columns(const TableLine& first, const ColumnWish& 
                                       const std::string& model) {
     std::vector<std::size_t> result;
     std::map<std::string_view, std::size_t> places;
+    const char* const several = wish.one ? "" : "s";
     for (std::size_t column = 0; !wish.names.empty() && column < first.size(); ++column)
         places.emplace(first[column], column);
     for (const std::string& name : wish.names) {
@@ -28,7 +29,7 @@ std::vector<std::size_t> find_columns(const TableLine& first, const ColumnWish& 
             throw bad_file(
                 path + ":1", fmt::format("no column is called `{}`", printable(name)),
                 model.empty()
-                    ? fmt::format("correct dataset.{}_names; the columns are {}", field,
+                    ? fmt::format("correct dataset.{}_name{}; the columns are {}", field, several,
                                   fmt::join(have, ", "))
                     : fmt::format("the columns of {} must be in it, in any order; it has {}", model,
                                   fmt::join(have, ", ")));
@@ -41,11 +42,11 @@ std::vector<std::size_t> find_columns(const TableLine& first, const ColumnWish& 
         const std::int64_t index = column < 0 ? columns + column : column - 1;
         if (index < 0 || index >= columns ||
             std::count(result.begin(), result.end(), std::size_t(index)) > 0) {
-            throw bad_file(
-                path,
-                fmt::format("it has {} columns; dataset.{}_columns names {}", columns, field,
-                            column),
-                fmt::format("correct dataset.{}_columns, or see dataset.separator", field));
+            throw bad_file(path,
+                           fmt::format("it has {} columns; dataset.{}_column{} names {}", columns,
+                                       field, several, column),
+                           fmt::format("correct dataset.{}_column{}, or see dataset.separator",
+                                       field, several));
         }
         result.push_back(std::size_t(index));
     }

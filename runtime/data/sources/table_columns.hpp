@@ -17,6 +17,7 @@ using TableLine = std::vector<std::string_view>;
 struct ColumnWish {
     std::vector<std::string> names;
     std::vector<std::int64_t> numbers;
+    bool one = false;  ///< the dataset's fields are of one column: `group_name`, not `label_names`
 
     bool empty() const { return names.empty() && numbers.empty(); }
 };

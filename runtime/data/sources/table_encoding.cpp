@@ -103,10 +103,14 @@ double number_of(std::string_view text, const Cell& cell, const EncodingWish& wi
             other && point ? "a comma before a number's fraction is read with `decimal: comma` "
                              "in the dataset"
             : other        ? "the dataset has `decimal: comma`; without it a point is read"
-                    : fmt::format("`category{0}` of the dataset takes the column's texts for "
-                                  "categories, `ignored{0}` leaves it out; see dataset.header and "
-                                  "dataset.separator, too",
-                                  own));
+            : wish.numbers_alone
+                ? fmt::format("`ignored{}` of the dataset leaves the column out; see "
+                              "dataset.header and dataset.separator, too",
+                              own)
+                : fmt::format("`category{0}` of the dataset takes the column's texts for "
+                              "categories, `ignored{0}` leaves it out; see dataset.header and "
+                              "dataset.separator, too",
+                              own));
     }
     if (!std::isfinite(value) || (!wish.wide && std::abs(value) > 3e38))
         throw fail(fmt::format("is `{}`, not a finite {}-bit number", printable(text),

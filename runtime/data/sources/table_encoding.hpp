@@ -28,6 +28,8 @@ struct EncodingWish {
     plan::UnknownCategory unknown = {};
     char decimal = '.';  ///< before a number's fraction
     bool wide = false;   ///< numbers may be of 64 bits
+    /// No field of the dataset takes texts for categories, or fills in what is missing.
+    bool numbers_alone = false;
 
     bool is_missing(std::string_view text) const;
 };

@@ -82,6 +82,8 @@ std::map<std::string, std::string> metadata_of(
     Json scales = Json::array();
     for (const onnx::PixelScale& scale : pixel_scales(plan.dataset))
         scales.push_back({{"mean", scale.mean}, {"deviation", scale.deviation}});
+    if (const plan::Feature& input = plan.dataset.input(); !input.mean.empty())
+        scales.push_back({{"mean", input.mean}, {"deviation", input.deviation}});
     if (!scales.empty()) metadata["normalization"] = write_json(scales);
     if (const plan::Feature& target = plan.dataset.target(); !target.mean.empty())
         metadata["target_scale"] =
