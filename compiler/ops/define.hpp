@@ -108,6 +108,10 @@ class OpBuilder {
     OpBuilder& next_step(std::function<void(StepContext&)> rule) {
         return set(def_.next_step, std::move(rule));
     }
+    OpBuilder& carries(std::vector<OpDef::State> states) {
+        return set(def_.carries, std::move(states));
+    }
+    OpBuilder& has_state() { return set(def_.has_state, true); }
     OpBuilder& no_gradient(std::string reason) {
         return set(def_.no_gradient_reason, std::move(reason));
     }

@@ -198,6 +198,9 @@ struct StoredWeights {
 /// Of what drops at random (OpDef::drops_by): that it does.
 inline constexpr const char* kDrops = "drops";
 
+/// Of what begins with a state (OpDef::carries): that it is given, and not zeros.
+inline constexpr const char* kCarried = "carried";
+
 /// What a layer becomes in training or in inference.
 struct PhaseForm {
     std::string_view op;                       ///< empty: operand 0 stands for its result
@@ -240,6 +243,15 @@ struct OpDef {
     /// One step of a sequence behind those before. Where neither is said, or true, all steps are
     /// needed at once.
     std::function<void(StepContext&)> next_step;
+    /// What it can begin with in place of zeros: the operand, there where kCarried says so, behind
+    /// all others and in this order, and the result whose last step is where it ends.
+    struct State {
+        const char* operand;
+        std::size_t result;
+    };
+    std::vector<State> carries;
+    /// Of a layer: its simpler form carries a state from step to step, and so from batch to batch.
+    bool has_state = false;
     std::function<Cost(const std::vector<Type>& inputs, const std::vector<Type>& outputs,
                        const Attributes&)>
         cost;

@@ -1,7 +1,8 @@
 #pragma once
 /// Recurrent cells over all steps of a sequence, behind the product of the steps with the cells'
-/// weights of inputs. Operands are [N, steps, ...], row-major; with h = c = 0 before the first step
-/// and a[t] = src[t] + h[t-1] weights, in parts of `units` numbers side by side:
+/// weights of inputs. Operands are [N, steps, ...], row-major; with h = c = 0 before the first
+/// step, or where it is `carried` h = state and c = cells_before, [N, 1, units], and a[t] = src[t]
+/// + h[t-1] weights, in parts of `units` numbers side by side:
 ///
 /// rnn_steps (Elman, 1990):
 ///     h[t] = dst[t] = tanh(a)
@@ -25,7 +26,7 @@
 ///     diff_hidden is da but for its third part, dn r
 ///
 /// dh[t] = diff_dst[t] + da[t+1] weights^T (of a gru diff_hidden, and dh[t+1] z[t+1]); diff_src is
-/// da. `reversed`: t goes from the last step to the first.
+/// da. Nothing flows to a carried state. `reversed`: t goes from the last step to the first.
 
 #include "kernels/arguments/arguments.hpp"
 #include "kernels/workspace/recurrent.hpp"
@@ -48,12 +49,21 @@ struct RecurrentSizes {
     DTNN_DEVICE std::int64_t row(std::int64_t n, std::int64_t t, std::int64_t numbers) const {
         return (n * steps + place(t)) * numbers;
     }
+    /// Sample n's row of a result of all steps before step t: that of `carried` before the first,
+    /// null where that is zeros.
+    template <class T>
+    DTNN_DEVICE const T* before(const T* all, const T* carried, std::int64_t n,
+                                std::int64_t t) const {
+        if (t > 0) return all + row(n, t - 1, units);
+        return carried == nullptr ? nullptr : carried + n * units;
+    }
 };
 
 template <class T>
 struct RnnStepsArguments : FromOperands, RecurrentSizes {
     const T* src = o.source("src");
     const T* weights = o.source("weights");
+    const T* state = o.source("state");  ///< null: zeros
     T* dst = o.result("dst");
     std::byte* workspace = o.scratch();
 
@@ -79,6 +89,8 @@ template <class T>
 struct LstmStepsArguments : FromOperands, RecurrentSizes {
     const T* src = o.source("src");
     const T* weights = o.source("weights");
+    const T* state = o.source("state");  ///< null: zeros
+    const T* cells_before = o.source("cells_before");
     T* dst = o.result("dst");
     T* gates = o.result("gates");  ///< null: not wanted, nor cells
     T* cells = o.result("cells");
@@ -95,6 +107,7 @@ struct LstmStepsBackwardArguments : FromOperands, RecurrentSizes {
     const T* cells = o.source("cells");
     const T* weights = o.source("weights");
     const T* diff_dst = o.source("diff_dst");
+    const T* cells_before = o.source("cells_before");  ///< null: zeros
     T* diff_src = o.result("diff_src");
     std::byte* workspace = o.scratch();
 
@@ -108,6 +121,7 @@ struct GruStepsArguments : FromOperands, RecurrentSizes {
     const T* src = o.source("src");
     const T* weights = o.source("weights");
     const T* bias = o.source("bias");
+    const T* state = o.source("state");  ///< null: zeros
     T* dst = o.result("dst");
     T* gates = o.result("gates");  ///< null: not wanted
     std::byte* workspace = o.scratch();
@@ -123,6 +137,7 @@ struct GruStepsBackwardArguments : FromOperands, RecurrentSizes {
     const T* dst = o.source("dst");
     const T* weights = o.source("weights");
     const T* diff_dst = o.source("diff_dst");
+    const T* state = o.source("state");  ///< null: zeros
     T* diff_src = o.result("diff_src");
     T* diff_hidden = o.result("diff_hidden");
     std::byte* workspace = o.scratch();

@@ -24,6 +24,14 @@ std::int64_t units_of(Rule& rule, const TensorType& tensor, std::int64_t parts) 
     return rule.broken() ? 0 : tensor.dims[2] / parts;
 }
 
+/// What begins in place of zeros: [N, 1, units].
+bool state_of(Rule& rule, const TensorType* tensor, std::int64_t samples, std::int64_t units) {
+    if (tensor == nullptr || rule.broken()) return !rule.broken();
+    rule.shape(tensor, {samples, 1, units});
+    rule.require(is_row_major(*tensor), "a state is not stored row by row");
+    return !rule.broken();
+}
+
 void cell(Rule& rule, std::int64_t parts, std::int64_t first_parts, std::int64_t gates) {
     const TensorType& first = rule.first_source();
     const std::int64_t units = units_of(rule, first, first_parts);
@@ -38,6 +46,8 @@ void cell(Rule& rule, std::int64_t parts, std::int64_t first_parts, std::int64_t
           std::pair("cells", std::int64_t{1}), std::pair("diff_src", parts),
           std::pair("diff_hidden", parts)})
         if (!rows_of(rule, rule.operand(name), first, numbers * units)) return;
+    for (const char* const name : {"state", "cells_before"})
+        if (!state_of(rule, rule.operand(name), first.dims[0], units)) return;
 }
 
 }  // namespace

@@ -54,6 +54,11 @@ struct Panels {
     }
 };
 
+template <class T>
+DTNN_INLINE void copy_numbers(T* to, const T* from, std::int64_t count) {
+    __builtin_memcpy(to, from, std::size_t(count) * sizeof(T));
+}
+
 /// body(first sample, samples, thread), for all samples of a batch.
 template <class Body>
 DTNN_INLINE void for_samples(const RecurrentSizes& a, ThreadTeam& team, Body body) {
@@ -69,10 +74,10 @@ DTNN_INLINE void for_samples(const RecurrentSizes& a, ThreadTeam& team, Body bod
 
 /// All steps of a cell. begin(n, sums) fills what a step of sample n adds up, `parts` of `units`
 /// numbers, before the state's product comes to it; end(n, t, sums, cells) makes the step's state
-/// of them, in a.dst.
+/// of them, in a.dst. `cells` begin as those of `cells_before`, [N, units], or as zeros.
 template <class T, class Arguments, class Begin, class End>
-DTNN_INLINE void recur(const Arguments& a, ThreadTeam& team, std::int64_t parts, Begin begin,
-                       End end) {
+DTNN_INLINE void recur(const Arguments& a, ThreadTeam& team, std::int64_t parts,
+                       const T* cells_before, Begin begin, End end) {
     const std::int64_t columns = parts * a.units, row = padded_columns(columns),
                        cells_row = padded_columns(a.units);
     T* const memory = reinterpret_cast<T*>(a.workspace);
@@ -82,14 +87,15 @@ DTNN_INLINE void recur(const Arguments& a, ThreadTeam& team, std::int64_t parts,
         T* const sums = of_threads + thread * recurrent_rows(parts, a.units);
         T* const cells = sums + kRecurrentRows * row;
         clear_numbers(cells, kRecurrentRows * cells_row);
+        for (std::int64_t n = 0; cells_before != nullptr && n < count; ++n)
+            copy_numbers(cells + n * cells_row, cells_before + (first + n) * a.units, a.units);
         for (std::int64_t t = 0; t < a.steps; ++t) {
             for (std::int64_t n = 0; n < count; ++n) {
                 begin(first + n, t, sums + n * row);
                 clear_numbers(sums + n * row + columns, row - columns);
             }
-            if (t > 0)
-                weights.add_product(
-                    count, {a.dst + a.row(first, t - 1, a.units), a.steps * a.units}, sums, row);
+            if (const T* const state = a.before(a.dst, a.state, first, t))
+                weights.add_product(count, {state, t > 0 ? a.steps * a.units : a.units}, sums, row);
             for (std::int64_t n = 0; n < count; ++n)
                 end(first + n, t, sums + n * row, cells + n * cells_row);
         }
@@ -120,16 +126,11 @@ DTNN_INLINE void recur_back(const Arguments& a, ThreadTeam& team, std::int64_t p
     });
 }
 
-template <class T>
-DTNN_INLINE void copy_numbers(T* to, const T* from, std::int64_t count) {
-    __builtin_memcpy(to, from, std::size_t(count) * sizeof(T));
-}
-
 }  // namespace
 
 DTNN_KERNEL(rnn_steps_samples, RnnStepsArguments) {
     recur<T>(
-        a, team, kRnnParts,
+        a, team, kRnnParts, nullptr,
         [&](std::int64_t n, std::int64_t t, T* sums) {
             copy_numbers(sums, a.src + a.row(n, t, a.units), a.units);
         },
@@ -158,7 +159,7 @@ DTNN_KERNEL(rnn_steps_backward_samples, RnnStepsBackwardArguments) {
 DTNN_KERNEL(lstm_steps_samples, LstmStepsArguments) {
     const std::int64_t units = a.units, columns = kLstmParts * units;
     recur<T>(
-        a, team, kLstmParts,
+        a, team, kLstmParts, a.cells_before,
         [&](std::int64_t n, std::int64_t t, T* sums) {
             copy_numbers(sums, a.src + a.row(n, t, columns), columns);
         },
@@ -190,7 +191,7 @@ DTNN_KERNEL(lstm_steps_backward_samples, LstmStepsBackwardArguments) {
         a, team, kLstmParts, a.diff_src, [&](std::int64_t n, std::int64_t t, T* dh, T* dc) {
             const std::int64_t at = a.row(n, t, units);
             const T* const gates = a.gates + a.row(n, t, columns);
-            const T* const before = t > 0 ? a.cells + a.row(n, t - 1, units) : nullptr;
+            const T* const before = a.before(a.cells, a.cells_before, n, t);
             T* const da = a.diff_src + a.row(n, t, columns);
             for_channels<T>(units, [&](auto lanes, std::int64_t u) {
                 using V = decltype(lanes);
@@ -214,7 +215,7 @@ DTNN_KERNEL(lstm_steps_backward_samples, LstmStepsBackwardArguments) {
 DTNN_KERNEL(gru_steps_samples, GruStepsArguments) {
     const std::int64_t units = a.units, columns = kGruParts * units;
     recur<T>(
-        a, team, kGruParts,
+        a, team, kGruParts, a.state,
         [&](std::int64_t n, std::int64_t t, T* sums) {
             copy_numbers(sums, a.src + a.row(n, t, columns), 2 * units);
             copy_numbers(sums + 2 * units, a.bias, units);
@@ -248,7 +249,7 @@ DTNN_KERNEL(gru_steps_backward_samples, GruStepsBackwardArguments) {
                   [&](std::int64_t n, std::int64_t t, T* dh, T*) {
                       const std::int64_t at = a.row(n, t, units), to = a.row(n, t, columns);
                       const T* const gates = a.gates + a.row(n, t, kGruGates * units);
-                      const T* const before = t > 0 ? a.dst + a.row(n, t - 1, units) : nullptr;
+                      const T* const before = a.before(a.dst, a.state, n, t);
                       for_channels<T>(units, [&](auto lanes, std::int64_t u) {
                           using V = decltype(lanes);
                           const auto one = V::broadcast(1);

@@ -55,8 +55,8 @@ DTNN_CUDA_KERNEL(rnn_steps_each, RnnStepsArguments) {
     forward(launch, a, [=] DTNN_DEVICE(std::int64_t n, std::int64_t u, std::int64_t t) {
         const std::int64_t at = a.row(n, t, a.units) + u;
         double sum = double(a.src[at]);
-        if (t > 0)
-            sum += of_state(a.dst + a.row(n, t - 1, a.units), a.weights, a.units, a.units, u);
+        if (const T* const state = a.before(a.dst, a.state, n, t))
+            sum += of_state(state, a.weights, a.units, a.units, u);
         a.dst[at] = T(std::tanh(sum));
     });
 }
@@ -77,16 +77,17 @@ DTNN_CUDA_KERNEL(lstm_steps_each, LstmStepsArguments) {
     forward(launch, a, [=] DTNN_DEVICE(std::int64_t n, std::int64_t u, std::int64_t t) {
         const std::int64_t columns = kLstmParts * a.units, from = a.row(n, t, columns) + u,
                            to = a.row(n, t, a.units) + u;
+        const T* const state = a.before(a.dst, a.state, n, t);
         double sums[kLstmParts];
         for (std::int64_t p = 0; p < kLstmParts; ++p) {
             sums[p] = double(a.src[from + p * a.units]);
-            if (t > 0)
-                sums[p] += of_state(a.dst + a.row(n, t - 1, a.units), a.weights, a.units, columns,
-                                    p * a.units + u);
+            if (state != nullptr)
+                sums[p] += of_state(state, a.weights, a.units, columns, p * a.units + u);
             sums[p] = p == 2 ? std::tanh(sums[p]) : squashed(sums[p]);
         }
         double& cell = cells[n * a.units + u];
-        cell = (t > 0 ? sums[1] * cell : 0) + sums[0] * sums[2];
+        if (t == 0) cell = a.cells_before != nullptr ? double(a.cells_before[n * a.units + u]) : 0;
+        cell = sums[1] * cell + sums[0] * sums[2];
         a.dst[to] = T(sums[3] * std::tanh(cell));
         if (a.gates == nullptr) return;
         a.cells[to] = T(cell);
@@ -107,7 +108,8 @@ DTNN_CUDA_KERNEL(lstm_steps_backward_each, LstmStepsBackwardArguments) {
                      g = double(a.gates[from + 2 * a.units]),
                      o = double(a.gates[from + 3 * a.units]);
         const double c = std::tanh(double(a.cells[to]));
-        const double before = t > 0 ? double(a.cells[a.row(n, t - 1, a.units) + u]) : 0;
+        const T* const cells = a.before(a.cells, a.cells_before, n, t);
+        const double before = cells != nullptr ? double(cells[u]) : 0;
         double& dc = of_cells[n * a.units + u];
         const double all = (last ? 0 : dc) + dh * o * (1 - c * c);
         a.diff_src[from] = T(all * g * i * (1 - i));
@@ -122,15 +124,17 @@ DTNN_CUDA_KERNEL(gru_steps_each, GruStepsArguments) {
     forward(launch, a, [=] DTNN_DEVICE(std::int64_t n, std::int64_t u, std::int64_t t) {
         const std::int64_t columns = kGruParts * a.units, from = a.row(n, t, columns) + u,
                            to = a.row(n, t, a.units) + u;
-        const T* const state = a.dst + a.row(n, t > 0 ? t - 1 : 0, a.units);
+        const T* const state = a.before(a.dst, a.state, n, t);
         double sums[kGruParts];
         for (std::int64_t p = 0; p < kGruParts; ++p)
-            sums[p] = t > 0 ? of_state(state, a.weights, a.units, columns, p * a.units + u) : 0;
+            sums[p] = state != nullptr
+                          ? of_state(state, a.weights, a.units, columns, p * a.units + u)
+                          : 0;
         const double r = squashed(double(a.src[from]) + sums[0]),
                      z = squashed(double(a.src[from + a.units]) + sums[1]),
                      q = sums[2] + double(a.bias[u]),
                      made = std::tanh(double(a.src[from + 2 * a.units]) + r * q);
-        a.dst[to] = T((1 - z) * made + (t > 0 ? z * double(state[u]) : 0));
+        a.dst[to] = T((1 - z) * made + (state != nullptr ? z * double(state[u]) : 0));
         if (a.gates == nullptr) return;
         T* const gates = a.gates + a.row(n, t, kGruGates * a.units) + u;
         gates[0] = T(r);
@@ -148,7 +152,8 @@ DTNN_CUDA_KERNEL(gru_steps_backward_each, GruStepsBackwardArguments) {
         const T* const gates = a.gates + a.row(n, t, kGruGates * a.units) + u;
         const double r = double(gates[0]), z = double(gates[a.units]),
                      made = double(gates[2 * a.units]), q = double(gates[3 * a.units]);
-        const double before = t > 0 ? double(a.dst[a.row(n, t - 1, a.units) + u]) : 0;
+        const T* const state = a.before(a.dst, a.state, n, t);
+        const double before = state != nullptr ? double(state[u]) : 0;
         double dh = double(a.diff_dst[to]);
         if (t + 1 < a.steps)
             dh += kept[n * a.units + u] +

@@ -1,5 +1,6 @@
 #include "kernels/arguments/recurrent.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -46,7 +47,7 @@ void for_steps(const RecurrentSizes& a, bool backward, Visit visit) {
 
 DTNN_REFERENCE(rnn_steps, RnnStepsArguments) {
     for_steps(a, false, [&](auto n, auto t) {
-        const T* const state = t > 0 ? a.dst + a.row(n, t - 1, a.units) : nullptr;
+        const T* const state = a.before(a.dst, a.state, n, t);
         const Row sum = of_state(state, a.weights, a.units, a.units);
         const std::int64_t at = a.row(n, t, a.units);
         for (std::int64_t u = 0; u < a.units; ++u)
@@ -73,7 +74,9 @@ DTNN_REFERENCE(lstm_steps, LstmStepsArguments) {
     Row cells;
     for_steps(a, false, [&](auto n, auto t) {
         if (t == 0) cells.assign(std::size_t(a.units), 0);
-        const T* const state = t > 0 ? a.dst + a.row(n, t - 1, a.units) : nullptr;
+        if (t == 0 && a.cells_before != nullptr)
+            std::copy_n(a.cells_before + n * a.units, a.units, cells.begin());
+        const T* const state = a.before(a.dst, a.state, n, t);
         const std::int64_t columns = kLstmParts * a.units, from = a.row(n, t, columns),
                            to = a.row(n, t, a.units);
         Row sum = of_state(state, a.weights, a.units, columns);
@@ -103,13 +106,14 @@ DTNN_REFERENCE(lstm_steps_backward, LstmStepsBackwardArguments) {
         }
         const std::int64_t columns = kLstmParts * a.units, from = a.row(n, t, columns),
                            to = a.row(n, t, a.units);
+        const T* const last = a.before(a.cells, a.cells_before, n, t);
         Row da(static_cast<std::size_t>(columns));
         for (std::int64_t u = 0; u < a.units; ++u) {
             const auto gate = [&](std::int64_t p) {
                 return double(a.gates[from + p * a.units + u]);
             };
             const double i = gate(0), f = gate(1), g = gate(2), o = gate(3);
-            const double before = t > 0 ? double(a.cells[a.row(n, t - 1, a.units) + u]) : 0;
+            const double before = last != nullptr ? double(last[u]) : 0;
             const double c = std::tanh(double(a.cells[to + u]));
             const double dh = double(a.diff_dst[to + u]) + next[std::size_t(u)];
             double& dc = of_cells[std::size_t(u)];
@@ -128,7 +132,7 @@ DTNN_REFERENCE(lstm_steps_backward, LstmStepsBackwardArguments) {
 
 DTNN_REFERENCE(gru_steps, GruStepsArguments) {
     for_steps(a, false, [&](auto n, auto t) {
-        const T* const state = t > 0 ? a.dst + a.row(n, t - 1, a.units) : nullptr;
+        const T* const state = a.before(a.dst, a.state, n, t);
         const std::int64_t columns = kGruParts * a.units, from = a.row(n, t, columns),
                            to = a.row(n, t, a.units);
         const Row sum = of_state(state, a.weights, a.units, columns);
@@ -155,13 +159,14 @@ DTNN_REFERENCE(gru_steps_backward, GruStepsBackwardArguments) {
         if (t == a.steps - 1) next.assign(std::size_t(a.units), 0);
         const std::int64_t columns = kGruParts * a.units, from = a.row(n, t, columns),
                            gates = a.row(n, t, kGruGates * a.units), to = a.row(n, t, a.units);
+        const T* const last = a.before(a.dst, a.state, n, t);
         Row hidden(static_cast<std::size_t>(columns)), kept(static_cast<std::size_t>(a.units));
         for (std::int64_t u = 0; u < a.units; ++u) {
             const auto gate = [&](std::int64_t p) {
                 return double(a.gates[gates + p * a.units + u]);
             };
             const double r = gate(0), z = gate(1), fresh = gate(2), q = gate(3);
-            const double before = t > 0 ? double(a.dst[a.row(n, t - 1, a.units) + u]) : 0;
+            const double before = last != nullptr ? double(last[u]) : 0;
             const double dh = double(a.diff_dst[to + u]) + next[std::size_t(u)];
             const double dn = dh * (1 - z) * (1 - fresh * fresh);
             const double parts[] = {dn * q * r * (1 - r), dh * (before - fresh) * z * (1 - z), dn};

@@ -339,6 +339,22 @@ const Case kCases[] = {
      "graph @g(%x: f64[2,4,9], @w: f64[3,9], @b: f64[3]) { %y, %k = gru_steps(%x, @w, @b) "
      "{reversed=true, statistics=true} }",
      {0, 1, 2}},
+    {"rnn_steps",
+     "graph @g(%x: f64[2,4,3], @w: f64[3,3], %h: f64[2,1,3]) { %y = rnn_steps(%x, @w, %h) "
+     "{reversed=false, carried=true} }",
+     {0, 1}},
+    {"rnn_steps",
+     "graph @g(%x: f64[2,4,3], @w: f64[3,3], %h: f64[2,1,3]) { %y = rnn_steps(%x, @w, %h) "
+     "{reversed=true, carried=true} }",
+     {0, 1}},
+    {"lstm_steps",
+     "graph @g(%x: f64[2,4,12], @w: f64[3,12], %h: f64[2,1,3], %k: f64[2,1,3]) { %y, %g, %c = "
+     "lstm_steps(%x, @w, %h, %k) {reversed=false, statistics=true, carried=true} }",
+     {0, 1}},
+    {"gru_steps",
+     "graph @g(%x: f64[2,4,9], @w: f64[3,9], @b: f64[3], %h: f64[2,1,3]) { %y, %g = "
+     "gru_steps(%x, @w, @b, %h) {reversed=false, statistics=true, carried=true} }",
+     {0, 1, 2}},
     {"class_token", "graph @g(%x: f64[2,3,4], @w: f64[4]) { %y = class_token(%x, @w) }", {0, 1}},
     {"rows_to_pixels", "graph @g(%x: f64[12,3]) { %y = rows_to_pixels(%x) {shape=[2,6,3]} }", {0}},
     {"position_embedding",

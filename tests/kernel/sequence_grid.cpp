@@ -149,7 +149,7 @@ const std::vector<Cell> kCells{{1, 1, 1},   {2, 3, 5},  {1, 7, 8},
 /// Of an operator whose operands are [N, steps, parts * units], and weights of so many parts.
 std::vector<Case> cell_cases(const char* op, const std::vector<std::int64_t>& sources,
                              const std::vector<std::int64_t>& destinations, std::size_t weights,
-                             std::int64_t parts, bool bias, bool statistics) {
+                             std::int64_t parts, bool bias, bool statistics, int states = 0) {
     std::vector<Case> cases;
     for (const Cell& cell : kCells) {
         for (const bool reversed : {false, true}) {
@@ -162,11 +162,14 @@ std::vector<Case> cell_cases(const char* op, const std::vector<std::int64_t>& so
             from.insert(from.begin() + std::ptrdiff_t(weights),
                         row_major({cell.units, parts * cell.units}));
             if (bias) from.push_back(row_major({cell.units}));
+            for (int state = 0; state < states; ++state)
+                from.push_back(row_major({cell.batch, 1, cell.units}));
             for (const std::int64_t of : destinations)
                 to.push_back(rows(of));
             Case item;
             item.problem = problem(op, from, to, {{"reversed", reversed}});
             if (statistics) item.problem.attributes["statistics"] = destinations.size() > 1;
+            if (states > 0) item.problem.attributes["carried"] = true;
             item.f32_tolerance = 2e-5;
             item.f64_tolerance = 1e-13;
             // So large that what a step hands on neither grows nor vanishes.
@@ -189,24 +192,29 @@ std::vector<Case> both(std::vector<Case> cases, const std::vector<Case>& more) {
 }  // namespace
 
 GRID(rnn_steps) {
-    return cell_cases("rnn_steps", {1}, {1}, 1, 1, false, false);
+    return both(cell_cases("rnn_steps", {1}, {1}, 1, 1, false, false),
+                cell_cases("rnn_steps", {1}, {1}, 1, 1, false, false, 1));
 }
 GRID(rnn_steps_backward) {
     return cell_cases("rnn_steps_backward", {1, 1}, {1}, 1, 1, false, false);
 }
 GRID(lstm_steps) {
-    return both(cell_cases("lstm_steps", {4}, {1}, 1, 4, false, true),
-                cell_cases("lstm_steps", {4}, {1, 4, 1}, 1, 4, false, true));
+    return both(both(cell_cases("lstm_steps", {4}, {1}, 1, 4, false, true),
+                     cell_cases("lstm_steps", {4}, {1, 4, 1}, 1, 4, false, true)),
+                cell_cases("lstm_steps", {4}, {1, 4, 1}, 1, 4, false, true, 2));
 }
 GRID(lstm_steps_backward) {
-    return cell_cases("lstm_steps_backward", {4, 1, 1}, {4}, 2, 4, false, false);
+    return both(cell_cases("lstm_steps_backward", {4, 1, 1}, {4}, 2, 4, false, false),
+                cell_cases("lstm_steps_backward", {4, 1, 1}, {4}, 2, 4, false, false, 1));
 }
 GRID(gru_steps) {
-    return both(cell_cases("gru_steps", {3}, {1}, 1, 3, true, true),
-                cell_cases("gru_steps", {3}, {1, 4}, 1, 3, true, true));
+    return both(both(cell_cases("gru_steps", {3}, {1}, 1, 3, true, true),
+                     cell_cases("gru_steps", {3}, {1, 4}, 1, 3, true, true)),
+                cell_cases("gru_steps", {3}, {1, 4}, 1, 3, true, true, 1));
 }
 GRID(gru_steps_backward) {
-    return cell_cases("gru_steps_backward", {4, 1, 1}, {3, 3}, 2, 3, false, false);
+    return both(cell_cases("gru_steps_backward", {4, 1, 1}, {3, 3}, 2, 3, false, false),
+                cell_cases("gru_steps_backward", {4, 1, 1}, {3, 3}, 2, 3, false, false, 1));
 }
 
 GRID(class_token) {

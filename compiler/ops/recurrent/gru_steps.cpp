@@ -28,11 +28,13 @@ OpDef define_gru_steps() {
     return recurrent_steps("gru_steps", kGruParts, kGruGates)
         .doc("The cells of gru over all steps, behind the product of the steps.")
         .next_step(next_of_gru)
+        .carries({{"state", 0}})
         .gradient([](GradientContext& g) {
             if (!g.diff(0).valid()) return;
             const ValueList diffs =
-                g.emit("gru_steps_backward", {g.output(1), g.output(0), g.input(1), g.diff(0)},
-                       pick(g.node().attributes, {"reversed"}), "diff_src");
+                g.emit("gru_steps_backward",
+                       with_state(g, {g.output(1), g.output(0), g.input(1), g.diff(0)}, "state"),
+                       pick(g.node().attributes, {"reversed", kCarried}), "diff_src");
             g.set(0, diffs[0]);
             set_weights_gradient(g, diffs[1]);
             if (!g.wants(2)) return;

@@ -43,6 +43,15 @@ ValueId steps_of(GradientContext& g, ValueId value, std::int64_t begin, std::int
     return g.emit("slice", {value}, std::move(attributes), "steps")[0];
 }
 
+/// What it begins with, where that is given: its last operands.
+bool expect_states(ShapeContext& c, std::size_t count, const Dims& dims) {
+    if (!c.flag(kCarried)) return true;
+    const std::size_t operands = c.inputs().size();
+    for (std::size_t i = operands - count; i < operands; ++i)
+        if (!expect_dims(c, c.op().name.c_str(), i, "a state", dims)) return false;
+    return true;
+}
+
 ParameterRule bias_rule(const char* role, std::int64_t parts) {
     return {role, true,
             [parts](const Type& input, const Attributes& attributes) {
@@ -62,6 +71,7 @@ OpBuilder recurrent_layer(const char* name, std::int64_t parts, bool hidden_bias
         .kernel_class(KernelClass::products)
         .layer(fmt::format("- {}: {{units: 64}}", name))
         .of_sequences()
+        .has_state()
         .field(integer_field(kUnits, {}, "numbers of the state, and of each step that comes out", 1,
                              kLargestExtent))
         .field(boolean_field(kReversed, false, "whether it goes from the last step to the first"))
@@ -122,7 +132,8 @@ OpBuilder recurrent_steps(const char* name, std::int64_t parts, std::int64_t kep
             const Type& src = c.input(0);
             const std::int64_t units = src.dims[2] / parts;
             if (!expect_dims(c, "src", {src.dims[0], src.dims[1], parts * units}) ||
-                !expect_dims(c, "weights", {units, parts * units}))
+                !expect_dims(c, "weights", {units, parts * units}) ||
+                !expect_states(c, c.op().carries.size(), {src.dims[0], 1, units}))
                 return;
             Type dst = src;
             dst.dims[2] = units;
@@ -148,6 +159,7 @@ OpBuilder recurrent_steps_backward(const char* name, std::int64_t parts, std::in
         .attribute(kReversed, false)
         .shape([parts, first_parts](ShapeContext& c) {
             Type diff = c.input(0);
+            if (!expect_states(c, 1, {diff.dims[0], 1, diff.dims[2] / first_parts})) return;
             diff.dims[2] = diff.dims[2] / first_parts * parts;
             c.result(diff);
             if (first_parts > parts) c.result(diff);  // of the state's product, too
@@ -161,13 +173,31 @@ OpBuilder recurrent_steps_backward(const char* name, std::int64_t parts, std::in
     return builder;
 }
 
+ValueList with_state(GradientContext& g, ValueList operands, const char* state) {
+    if (!flag(g.node().attributes, kCarried)) return operands;
+    const auto& states = op(g.node().op).carries;
+    const std::size_t first = g.node().inputs.size() - states.size();
+    for (std::size_t i = 0; i < states.size(); ++i)
+        if (std::string_view(states[i].operand) == state) operands.push_back(g.input(first + i));
+    return operands;
+}
+
 void set_weights_gradient(GradientContext& g, ValueId diff) {
     if (!g.wants(1)) return;
     const std::int64_t steps = g.graph().type(g.input(0)).dims[1];
     const bool reversed = flag(g.node().attributes, kReversed);
     // What a step was given of the one before it.
-    const ValueId before = steps_of(g, g.output(0), reversed ? 1 : 0, reversed ? steps : steps - 1);
-    const ValueId after = steps_of(g, diff, reversed ? 0 : 1, reversed ? steps - 1 : steps);
+    ValueId before = steps_of(g, g.output(0), reversed ? 1 : 0, reversed ? steps : steps - 1);
+    ValueId after = diff;
+    if (flag(g.node().attributes, kCarried)) {
+        const ValueId state = with_state(g, {}, "state")[0];
+        Attributes along;
+        write_axis(along, 1);
+        before = g.emit("concat", reversed ? ValueList{before, state} : ValueList{state, before},
+                        std::move(along), "states")[0];
+    } else {
+        after = steps_of(g, diff, reversed ? 0 : 1, reversed ? steps - 1 : steps);
+    }
     g.set(1, g.emit("dense_backward_weights", {before, after},
                     {{"bias", false}, {"weights_shape", g.graph().type(g.input(1)).dims}},
                     "diff_weights")[0]);

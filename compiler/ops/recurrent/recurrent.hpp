@@ -15,6 +15,10 @@ OpBuilder recurrent_steps(const char* name, std::int64_t parts, std::int64_t kep
 /// Its gradient: diff_src, of `parts`, is like what the first source is but for the parts.
 OpBuilder recurrent_steps_backward(const char* name, std::int64_t parts, std::int64_t first_parts);
 
+/// The operands of the gradient, and behind them what of the states the node begins with it reads,
+/// where it is given one.
+ValueList with_state(GradientContext& g, ValueList operands, const char* state);
+
 /// The gradient of the weights of the state: `diff` is that of the sums, of all steps.
 void set_weights_gradient(GradientContext& g, ValueId diff);
 

@@ -21,6 +21,7 @@ OpDef define_rnn_steps() {
     return recurrent_steps("rnn_steps", kRnnParts, 0)
         .doc("The cells of rnn over all steps, behind the product of the steps.")
         .next_step(next_of_rnn)
+        .carries({{"state", 0}})
         .gradient([](GradientContext& g) {
             if (!g.diff(0).valid()) return;
             const ValueId diff = g.emit("rnn_steps_backward", {g.output(0), g.input(1), g.diff(0)},
