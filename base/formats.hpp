@@ -15,7 +15,7 @@ struct Format {
 };
 
 namespace formats {
-inline constexpr Format kPlan{"plan", 15};
+inline constexpr Format kPlan{"plan", 16};
 inline constexpr Format kCheckpoint{"checkpoint", 1};
 inline constexpr Format kWeights{"file of weights", 1};
 inline constexpr Format kHistory{"history", 1};
@@ -24,7 +24,7 @@ inline constexpr Format kTuning{"history of tuning", 1};
 inline constexpr Format kCode{"kept code", 1};
 }  // namespace formats
 
-/// "plan of format 16 is of dtnnc 0.3.0; this program reads 15". The number is the file's own text,
+/// "plan of format 17 is of dtnnc 0.3.0; this program reads 16". The number is the file's own text,
 /// and `writer` who the file says has written it, empty where it does not: both are made harmless,
 /// and cut where they are long.
 std::string other_format(const Format& format, std::string_view found,

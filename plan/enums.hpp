@@ -32,12 +32,12 @@ constexpr auto names_of(Numerics) {
     return std::to_array<const char*>({"fast", "strict"});
 }
 
-/// The role of a region of the arena. Parameters, states, inputs and what is kept are persistent:
-/// they live through the whole run.
-enum class BufferRole { parameter, state, input, transient, workspace, ahead, kept };
+/// The role of a region of the arena. Parameters, states, inputs, what is kept and what is carried
+/// are persistent: they live through the whole run.
+enum class BufferRole { parameter, state, input, transient, workspace, ahead, kept, carried };
 constexpr auto names_of(BufferRole) {
     return std::to_array<const char*>(
-        {"parameter", "state", "input", "transient", "workspace", "ahead", "kept"});
+        {"parameter", "state", "input", "transient", "workspace", "ahead", "kept", "carried"});
 }
 
 /// What a program computes. Programs of one kind differ in their batch only.
@@ -81,6 +81,8 @@ constexpr auto names_of(StepPhase) {
 ///     text_step      i64: of a program that generates, the step's place in its text, from 0
 ///     kept_steps     what the steps before have left in place, for those behind; zeros before the
 ///                    first step
+///     carried_state  what the batch before has left in place, sample by sample, for this one;
+///                    zeros before the first of an epoch or a pass
 /// Numbers are of the plan's dtype.
 enum class InputRole : std::uint8_t {
     feature,
@@ -91,12 +93,17 @@ enum class InputRole : std::uint8_t {
     position,
     share,
     text_step,
-    kept_steps
+    kept_steps,
+    carried_state
 };
 constexpr auto names_of(InputRole) {
     return std::to_array<const char*>({"feature", "target", "learning_rate", "update",
                                        "batch_weight", "position", "share", "text_step",
-                                       "kept_steps"});
+                                       "kept_steps", "carried_state"});
+}
+/// Whether the program itself writes it, in place, for its next run: nobody feeds it.
+constexpr bool stays_in_place(InputRole role) {
+    return role == InputRole::kept_steps || role == InputRole::carried_state;
 }
 
 /// What a value is that persists.

@@ -154,8 +154,7 @@ class Verifier {
         for (const Update& update : graph_.updates) {
             const Value& state = graph_.value(update.state);
             const Value& value = graph_.value(update.value);
-            const bool kept =
-                state.kind == ValueKind::input && state.role == plan::InputRole::kept_steps;
+            const bool kept = state.kind == ValueKind::input && plan::stays_in_place(state.role);
             if (state.kind != ValueKind::parameter && !kept) {
                 fail("`{}` is updated but is no parameter", state.name);
                 continue;

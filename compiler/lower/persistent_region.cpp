@@ -9,6 +9,16 @@
 
 namespace dtnn::compiler {
 
+namespace {
+
+plan::BufferRole buffer_role_of(plan::InputRole role) {
+    if (role == plan::InputRole::kept_steps) return plan::BufferRole::kept;
+    if (role == plan::InputRole::carried_state) return plan::BufferRole::carried;
+    return plan::BufferRole::input;
+}
+
+}  // namespace
+
 void PersistentRegion::collect(const Graph& graph) {
     mark_of_parameter_.clear();
     mark_of_parameter_.reserve(graph.parameters.size());
@@ -21,7 +31,7 @@ void PersistentRegion::collect(const Graph& graph) {
         if (added) {
             input_names_.push_back(value.name);
             input_bytes_.push_back(0);
-            kept_.push_back(value.role == plan::InputRole::kept_steps);
+            input_roles_.push_back(buffer_role_of(value.role));
         }
         std::int64_t& bytes = input_bytes_[known->second];
         bytes = std::max(bytes, graph.type(id).bytes());
@@ -117,12 +127,13 @@ std::int64_t PersistentRegion::finish() {
         plan_.memory.inputs += bytes;
     }
     place_inputs(plan::BufferRole::kept);
+    place_inputs(plan::BufferRole::carried);
     return end_;
 }
 
 void PersistentRegion::place_inputs(plan::BufferRole role) {
     for (std::size_t i = 0; i < input_names_.size(); ++i) {
-        if (kept_[i] != (role == plan::BufferRole::kept)) continue;
+        if (input_roles_[i] != role) continue;
         buffer_of_input_[i] = add(input_names_[i], role, input_bytes_[i]);
         plan_.memory.inputs += rounded(input_bytes_[i]);
     }

@@ -69,7 +69,7 @@ class PersistentRegion {
     std::vector<std::int64_t> offset_of_parameter_;  // by arrival: in its buffer
     std::vector<std::string> input_names_;
     std::vector<std::int64_t> input_bytes_;
-    std::vector<bool> kept_;  // by input: it is what a program keeps from step to step
+    std::vector<plan::BufferRole> input_roles_;  // by input: of the buffer that it is to have
     std::int64_t end_ = 0;
 };
 

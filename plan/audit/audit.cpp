@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <string_view>
@@ -140,7 +141,7 @@ void check_memory(const Plan& plan, Findings& findings) {
         if (buffer.role == BufferRole::parameter) parameters += rounded(buffer.bytes);
         if (buffer.role == BufferRole::state) optimizer += rounded(buffer.bytes);
         if (buffer.role == BufferRole::input || buffer.role == BufferRole::ahead ||
-            buffer.role == BufferRole::kept)
+            buffer.role == BufferRole::kept || buffer.role == BufferRole::carried)
             inputs += rounded(buffer.bytes);
     }
     const Memory& memory = plan.memory;
@@ -155,6 +156,33 @@ void check_memory(const Plan& plan, Findings& findings) {
     if (memory.arena > end)
         find(findings, "memory: the arena of {} bytes ends {} bytes after the last buffer",
              memory.arena, memory.arena - end);
+}
+
+/// What one batch leaves to the next is either of training or of evaluation, which lies between two
+/// epochs, and whole batches have all of it.
+void check_carried(const Plan& plan, Findings& findings) {
+    std::vector<std::array<std::int64_t, 2>> most(plan.buffers.size());
+    for (const Program& program : plan.programs)
+        for (const Input& input : program.inputs) {
+            if (input.role != InputRole::carried_state) continue;
+            const Tensor& state = program.tensors[std::size_t(input.tensor)];
+            std::int64_t& bytes =
+                most[std::size_t(state.buffer)][program.kind == ProgramKind::evaluate ? 1 : 0];
+            if (program.batch == plan.training.batch_size)
+                bytes = std::max(bytes, element_count(state.dims) * size_of(state.dtype));
+            else
+                bytes = std::max<std::int64_t>(bytes, 1);
+        }
+    for (std::size_t b = 0; b < most.size(); ++b) {
+        if (plan.buffers[b].role != BufferRole::carried) continue;
+        const auto [trained, evaluated] = most[b];
+        if (trained > 0 && evaluated > 0)
+            find(findings, "buffer `{}` is carried by training and by evaluation",
+                 plan.buffers[b].name);
+        if (std::max(trained, evaluated) != plan.buffers[b].bytes)
+            find(findings, "buffer `{}` of {} bytes is not what whole batches carry",
+                 plan.buffers[b].name, plan.buffers[b].bytes);
+    }
 }
 
 /// Room for the inputs of the next run.
@@ -281,6 +309,7 @@ std::vector<std::string> audit(const Plan& plan) {
     check_buffers(plan, findings);
     check_memory(plan, findings);
     check_ahead(plan, findings);
+    check_carried(plan, findings);
     check_parameters(plan, findings);
     for (std::size_t i = 0; i < plan.programs.size(); ++i)
         audit_program(plan, int(i), findings);

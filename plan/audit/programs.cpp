@@ -210,12 +210,20 @@ class ProgramWalk {
         check_alive(step, id, number);
         const Buffer& b = buffer(id);
         if (b.role == BufferRole::input ||
-            (b.role == BufferRole::kept && program_.kind != ProgramKind::generate))
+            (b.role == BufferRole::kept && program_.kind != ProgramKind::generate) ||
+            (b.role == BufferRole::carried && !carries()))
             find(findings_, "{}: step {} `{}` writes the input `{}`", program_.name, number,
                  step.name, tensor(id).name);
         if (number >= prologue() && !persistent(b) && b.first_step < prologue())
             find(findings_, "{}: step {} `{}` writes `{}`, which the prologue made", program_.name,
                  number, step.name, tensor(id).name);
+    }
+
+    // Whether it may go on from a batch before.
+    bool carries() const {
+        return plan_.training.carry_state &&
+               (program_.kind == ProgramKind::train || program_.kind == ProgramKind::accumulate ||
+                program_.kind == ProgramKind::evaluate);
     }
 
     // An exchange of parts ends with the own part of its operands, or with all that the parts
@@ -320,14 +328,29 @@ class ProgramWalk {
             if (!seen.emplace(input.role, input.index).second)
                 find(findings_, "{}: two inputs are {} {}", program_.name, name_of(input.role),
                      input.index);
-            const bool kept = input.role == InputRole::kept_steps;
-            if (buffer(input.tensor).role != (kept ? BufferRole::kept : BufferRole::input))
+            const Tensor& one = tensor(input.tensor);
+            const bool kept = input.role == InputRole::kept_steps,
+                       carried = input.role == InputRole::carried_state;
+            const BufferRole role = kept      ? BufferRole::kept
+                                    : carried ? BufferRole::carried
+                                              : BufferRole::input;
+            if (buffer(input.tensor).role != role)
                 find(findings_, "{}: the input `{}` is in buffer `{}`, which is none of {}",
-                     program_.name, program_.tensors[std::size_t(input.tensor)].name,
-                     buffer(input.tensor).name, kept ? "what is kept" : "inputs");
+                     program_.name, one.name, buffer(input.tensor).name,
+                     kept      ? "what is kept"
+                     : carried ? "what is carried"
+                               : "inputs");
             if (kept && program_.kind != ProgramKind::generate)
                 find(findings_, "{}: a program of the kind {} keeps `{}`", program_.name,
-                     name_of(program_.kind), program_.tensors[std::size_t(input.tensor)].name);
+                     name_of(program_.kind), one.name);
+            if (carried && !carries())
+                find(findings_, "{}: a program of the kind {} carries `{}`", program_.name,
+                     name_of(program_.kind), one.name);
+            // A smaller batch has the first of the samples.
+            if (carried && (one.dims.empty() || one.dims[0] != program_.batch || one.offset != 0 ||
+                            one.by_rank || !is_row_major(one)))
+                find(findings_, "{}: `{}` is no state of each of {} samples", program_.name,
+                     one.name, program_.batch);
         }
     }
 

@@ -36,6 +36,7 @@ Settings own_fields(const Plan& plan) {
     add("training.epochs", t.epochs);
     add("training.seed", t.seed);
     add("training.shuffle", t.shuffle);
+    add("training.carry_state", t.carry_state);
     add("training.validation_split", t.validation_split);
     add("training.k_folds", t.k_folds);
     add("training.fold", t.fold);

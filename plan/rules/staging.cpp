@@ -80,6 +80,19 @@ std::int64_t order_bytes(const Dataset& dataset) {
                                std::int64_t(sizeof(std::int64_t))});
 }
 
+namespace {
+
+/// Of the passes of evaluation, whose samples lie in lanes, too: the longest of them has a list.
+std::int64_t lanes_bytes(const Plan& plan) {
+    if (!plan.training.carry_state) return 0;
+    const Dataset& dataset = plan.dataset;
+    return saturating_product(
+        {std::max({dataset.source_train_samples, dataset.validation_samples, dataset.test_samples}),
+         std::int64_t(sizeof(std::int64_t))});
+}
+
+}  // namespace
+
 std::int64_t staged_samples(const Plan& plan) {
     const std::int64_t batches = saturating_product({kStagedBatches, plan.training.batch_size});
     const std::int64_t workers = std::max(1, plan.target.data_workers);
@@ -121,6 +134,7 @@ std::int64_t staging_bytes(const Plan& plan) {
                                                         std::int64_t(sizeof(double))})});
     return saturating_sum(
         {saturating_product({staged_samples(plan), sample.bytes()}), order_bytes(plan.dataset),
+         lanes_bytes(plan),
          saturating_product({workers, saturating_sum({largest, arrays, kWorkerBytes})})});
 }
 
@@ -138,7 +152,19 @@ std::int64_t gathered_bytes(const Plan& plan) {
             saturating_product({element_count(parameter.dims), size_of(parameter.dtype)});
         total = saturating_sum({total, saturating_product({own, in_parts[i] ? ranks : ranks - 1})});
     }
+    for (const Tensor* state : carried_states(plan))
+        total = saturating_sum({total, saturating_product({element_count(state->dims),
+                                                           size_of(state->dtype), ranks})});
     return total;
+}
+
+std::vector<const Tensor*> carried_states(const Plan& plan) {
+    std::vector<const Tensor*> states;
+    if (const Program* whole = find_program(plan, ProgramKind::train))
+        for (const Input& input : whole->inputs)
+            if (input.role == InputRole::carried_state)
+                states.push_back(&whole->tensors[std::size_t(input.tensor)]);
+    return states;
 }
 
 }  // namespace dtnn::plan

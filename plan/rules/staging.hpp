@@ -53,13 +53,17 @@ struct Stretch {
 /// without inputs.
 Stretch input_stretch(const Plan& plan);
 
-/// The staged samples, the orders, and for every worker kWorkerBytes, the sample it has loaded and
-/// the one that a transform writes (32-bit floats), and the labels of their pixels; and inputs that
-/// are no images as the source gives them.
+/// The staged samples, the orders, those of passes in lanes, and for every worker kWorkerBytes, the
+/// sample it has loaded and the one that a transform writes (32-bit floats), and the labels of
+/// their pixels; and inputs that are no images as the source gives them.
 std::int64_t staging_bytes(const Plan& plan);
 
-/// The bytes that rank 0 gathers for a checkpoint: states that ranks have in parts, whole, and of
-/// those that each rank has of its own the others'.
+/// The bytes that rank 0 gathers for a checkpoint: states that ranks have in parts, whole, of those
+/// that each rank has of its own the others', and what batches carry on all ranks.
 std::int64_t gathered_bytes(const Plan& plan);
+
+/// What a training batch leaves to the next (InputRole::carried_state), as tensors of the program
+/// for whole batches.
+std::vector<const Tensor*> carried_states(const Plan& plan);
 
 }  // namespace dtnn::plan

@@ -109,6 +109,17 @@ std::string generation_text(const Plan& plan, const Program& program) {
                        flops_text(flops), bytes_text(double(bytes)));
 }
 
+/// What batches leave to those behind them.
+std::string carried_text(const Plan& plan) {
+    std::int64_t bytes = 0;
+    for (const Buffer& buffer : plan.buffers)
+        if (buffer.role == BufferRole::carried) bytes += buffer.bytes;
+    return fmt::format(
+        "{} of states go from batch to batch, of training and of evaluation, along "
+        "{} of samples",
+        bytes_text(double(bytes)), count_text(global_batch(plan, plan.target.ranks), "lane"));
+}
+
 struct Total {
     std::string name, text;
 };
@@ -139,6 +150,7 @@ std::vector<Total> totals(const Plan& plan) {
                                " of forward once more in backward, to fit the memory budget"});
     if (const Program* generate = find_program(plan, ProgramKind::generate))
         lines.push_back({"generation", generation_text(plan, *generate)});
+    if (plan.training.carry_state) lines.push_back({"carried", carried_text(plan)});
     for (auto& [name, text] : summary_settings(plan))
         lines.push_back({name, std::move(text)});
     if (plan.parallel.data) {

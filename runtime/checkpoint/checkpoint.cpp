@@ -11,6 +11,8 @@
 #include "base/file_limits.hpp"
 #include "base/formats.hpp"
 #include "base/json.hpp"
+#include "base/saturating.hpp"
+#include "plan/rules/staging.hpp"
 #include "runtime/base/checksum.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/regular_file.hpp"
@@ -25,6 +27,7 @@ constexpr const char* kState = "state.json";
 constexpr const char* kSums = "sums of the epoch";
 constexpr const char* kCounts = "counts of the epoch";
 constexpr const char* kOwnStates = "states of the other ranks";
+constexpr const char* kCarriedStates = "states between batches";
 
 Json number_json(double value) {
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -177,13 +180,24 @@ std::vector<std::string> differences(const plan::Plan& plan, const Safetensors& 
     for (const ShardTensor& piece : shard_tensors(plan))
         compare(piece.name, plan.parameters[piece.state].dtype, dims_of(plan, piece));
     std::size_t others = 0;
-    for (const char* name : {kSums, kCounts, kOwnStates})
+    for (const char* name : {kSums, kCounts, kOwnStates, kCarriedStates})
         if (file.find(name) != nullptr) ++others;
     if (known + others < file.tensors.size()) {
         found.push_back(fmt::format("{} tensors of the checkpoint are not in the plan",
                                     file.tensors.size() - known - others));
     }
     return found;
+}
+
+/// Of what is carried between batches, where the training stands between two of an epoch.
+std::int64_t carried_bytes(const plan::Plan& plan, const TrainingState& state) {
+    if (state.batch <= 0) return 0;
+    const std::int64_t batch = plan.training.batch_size;
+    std::int64_t bytes = 0;
+    for (const plan::Tensor* one : plan::carried_states(plan))
+        bytes += element_count(one->dims) * size_of(one->dtype) / batch;
+    return saturating_product(
+        {bytes, state.batch_size > 0 ? state.batch_size : batch, state.ranks});
 }
 
 }  // namespace
@@ -206,6 +220,7 @@ void write_checkpoint(const std::string& folder, const Executor& executor,
     add(kSums, checkpoint.state.sums);
     if (!checkpoint.state.counts.empty()) add(kCounts, checkpoint.state.counts);
     if (!checkpoint.state.own_states.empty()) add(kOwnStates, checkpoint.state.own_states);
+    if (!checkpoint.state.carried.empty()) add(kCarriedStates, checkpoint.state.carried);
     std::int64_t bytes = 0;
     for (const StoredTensor& tensor : all)
         bytes += std::int64_t(tensor.bytes.size());
@@ -266,6 +281,12 @@ Checkpoint read_checkpoint(const std::string& folder, Executor& executor,
         checkpoint.state.counts.assign(counts->bytes.begin(), counts->bytes.end());
     if (const StoredTensor* own = file.find(kOwnStates))
         checkpoint.state.own_states.assign(own->bytes.begin(), own->bytes.end());
+    if (const std::int64_t wanted = carried_bytes(plan, checkpoint.state); wanted > 0) {
+        const StoredTensor* carried = file.find(kCarriedStates);
+        if (carried == nullptr || std::int64_t(carried->bytes.size()) != wanted)
+            damaged(folder, fmt::format("`{}` is not of {} bytes", kCarriedStates, wanted));
+        checkpoint.state.carried.assign(carried->bytes.begin(), carried->bytes.end());
+    }
     for (const std::size_t i : unsharded_parameters(plan))
         set_parameter(executor, i, file.find(plan.parameters[i].name)->bytes);
     executor.shard_states().make_room();

@@ -3,7 +3,9 @@
 ///
 ///     parameters.safetensors    every parameter of the plan, with optimizer state and averages,
 ///                               in logical order by the plan's names; and `sums of the epoch`,
-///                               bytes of the metrics' sums (MetricSet::save), rank after rank
+///                               bytes of the metrics' sums (MetricSet::save), rank after rank;
+///                               within an epoch whose batches carry states, these of all ranks
+///                               (`states between batches`)
 ///     state.json                {"checksum": that of the text of content, "content": {
 ///                                 "version": 1, "model", "plan", "training", "dataset",
 ///                                 "threads", "ranks", "batch_size",

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/philox.hpp"
+#include "plan/rules/lanes.hpp"
 #include "plan/rules/validation_part.hpp"
 #include "runtime/base/run_error.hpp"
 
@@ -38,9 +39,12 @@ std::vector<std::int64_t> split_permutation(std::uint64_t seed, std::int64_t cou
     return values;
 }
 
-Sampler::Sampler(const plan::Dataset& dataset, const plan::Training& training)
+Sampler::Sampler(const plan::Dataset& dataset, const plan::Training& training, std::int64_t lanes)
     : seed_(training.seed),
       shuffle_(training.shuffle),
+      lanes_(!training.carry_state ? 0
+             : lanes > 0           ? lanes
+                                   : training.batch_size),
       source_samples_(source_train_samples(dataset)),
       validation_split_(dataset.test_as_validation ? Split::test : Split::train),
       test_(counting(dataset.test_samples)) {
@@ -78,10 +82,22 @@ Sampler::Sampler(const plan::Dataset& dataset, const plan::Training& training)
         std::sort(pool_.begin(), pool_.end());
     }
     order_.resize(std::size_t(dataset.train_samples));
+    if (lanes_ > 0 && order_.size() != pool_.size())
+        throw RunError(Exit::mismatch,
+                       fmt::format("the plan carries states over {} samples an epoch, and the "
+                                   "dataset `{}` has {} to train on",
+                                   order_.size(), dataset.name, pool_.size()),
+                       "compile the job again with the dtnnc of this version");
     if (order_.size() % pool_.size() != 0) drawn_ = pool_;
 }
 
 const std::vector<std::int64_t>& Sampler::epoch_order(std::int64_t epoch) {
+    if (lanes_ > 0) {
+        const auto samples = std::int64_t(pool_.size());
+        for (std::int64_t i = 0; i < samples; ++i)
+            order_[std::size_t(i)] = pool_[std::size_t(plan::sample_of_lanes(i, samples, lanes_))];
+        return order_;
+    }
     // From the rising order each time: the order of an epoch does not depend on the epochs before.
     const std::size_t times = order_.size() / pool_.size(), missing = order_.size() % pool_.size();
     auto place = order_.begin();

@@ -25,19 +25,21 @@ std::vector<std::int64_t> split_permutation(std::uint64_t seed, std::int64_t cou
 ///     an epoch   = floor(n / |pool|) times the pool, and of one more time as many as are missing
 ///     to
 ///                  n = train_samples, drawn anew for every epoch (Fisher and Yates, stream 1 of
-///                  the purpose shuffle); shuffled, all together
+///                  the purpose shuffle); shuffled, all together, or with carry_state the pool
+///                  once, in lanes (plan/rules/lanes.hpp)
 ///
 /// Draws samples without regard to their class: a sample is as likely to be drawn as any other, and
 /// in an epoch no sample comes two times more often than another.
 class Sampler {
   public:
-    /// Both parts of the split are kept in rising order.
-    Sampler(const plan::Dataset& dataset, const plan::Training& training);
+    /// Both parts of the split are kept in rising order. `lanes`: the samples of a step of all
+    /// ranks; 0: of one rank.
+    Sampler(const plan::Dataset& dataset, const plan::Training& training, std::int64_t lanes = 0);
 
     /// The training samples in the order of `epoch` (from 0): index + occurrence * (samples of the
     /// split), as Pass takes them; the occurrence counts how often the sample has been listed
-    /// before. Without shuffling they are in rising order. Valid until the next call; allocates
-    /// nothing.
+    /// before. Without shuffling they are in rising order, or in lanes. Valid until the next call;
+    /// allocates nothing.
     const std::vector<std::int64_t>& epoch_order(std::int64_t epoch);
 
     /// The samples that are ever trained on.
@@ -49,6 +51,7 @@ class Sampler {
   private:
     std::uint64_t seed_;
     bool shuffle_;
+    std::int64_t lanes_;  ///< 0: samples come as `shuffle` says
     std::int64_t source_samples_;
     Split validation_split_;
     std::vector<std::int64_t> pool_;

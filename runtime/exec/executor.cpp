@@ -65,10 +65,10 @@ BoundProgram::BoundProgram(const plan::Plan& plan, const plan::Program& program,
     bind_list(program.prologue, prologue_);
     bind_list(program.steps, steps_);
     std::vector<Transfer> inputs, outputs;
-    // What is kept stays where it is.
+    // What is kept or carried stays where it is.
     for (const plan::Input& input : program.inputs) {
         transfer_of_input_.push_back(int(inputs.size()));
-        if (input.role != plan::InputRole::kept_steps) inputs.push_back(transfer_of(input.tensor));
+        if (!plan::stays_in_place(input.role)) inputs.push_back(transfer_of(input.tensor));
     }
     for (const plan::Output& output : program.outputs)
         outputs.push_back(transfer_of(output.tensor));
@@ -150,14 +150,14 @@ std::byte* BoundProgram::address(int index) const {
 
 void* BoundProgram::input(plan::InputRole role, int index) const {
     const plan::Input* found = plan::find_input(*program_, role, index);
-    if (found == nullptr || role == plan::InputRole::kept_steps) return nullptr;
+    if (found == nullptr || plan::stays_in_place(role)) return nullptr;
     const auto number = std::size_t(found - program_->inputs.data());
     return device_program_->input(std::size_t(transfer_of_input_[number]));
 }
 
-void BoundProgram::begin_texts() {
+void BoundProgram::begin_anew() {
     for (const plan::Input& input : program_->inputs) {
-        if (input.role != plan::InputRole::kept_steps) continue;
+        if (!plan::stays_in_place(input.role)) continue;
         const plan::Tensor& record = program_->tensors[std::size_t(input.tensor)];
         device_->clear({address(input.tensor),
                         std::size_t(element_count(record.dims) * size_of(record.dtype))});
@@ -308,11 +308,10 @@ void Executor::observe(StepObserver* observer) {
     }
 }
 
-HostView Executor::view(const plan::Tensor& tensor) const {
+HostView Executor::view(const plan::Tensor& tensor, HostView::Access access) const {
     const plan::Buffer& buffer = plan_->buffers[std::size_t(tensor.buffer)];
     return {*device_, address_of(arena_, buffer, tensor, communicator_),
-            std::size_t(element_count(tensor.dims) * size_of(tensor.dtype)),
-            HostView::Access::read};
+            std::size_t(element_count(tensor.dims) * size_of(tensor.dtype)), access};
 }
 
 HostView Executor::parameter_view(std::size_t index, HostView::Access access) const {

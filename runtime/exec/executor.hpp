@@ -47,8 +47,9 @@ class BoundProgram {
 
     /// Before the first batch of a pass over data.
     void run_prologue();
-    /// Of a program that generates, before the first step of texts: nothing is kept of others.
-    void begin_texts();
+    /// Before the first step of texts, or the first batch of a pass: nothing is kept of other texts
+    /// or carried from other batches.
+    void begin_anew();
     /// One batch. Makes no decision and allocates nothing.
     void run();
     /// The same in two halves: start() puts the batch on the device and returns when its inputs may
@@ -137,7 +138,8 @@ class Executor {
     const ShardStates& shard_states() const { return shard_states_; }
     /// A tensor of one of plan().programs, as the host sees it; this rank's part of a tensor by
     /// rank.
-    HostView view(const plan::Tensor& tensor) const;
+    HostView view(const plan::Tensor& tensor,
+                  HostView::Access access = HostView::Access::read) const;
 
   private:
     const plan::Plan* plan_;

@@ -170,9 +170,9 @@ void check_input(const plan::Plan& plan, const plan::Program& program, const pla
     };
     const DType dtype = plan.target.dtype;
     const bool generates = program.kind == plan::ProgramKind::generate;
-    const std::size_t most = input.role == InputRole::feature      ? plan.dataset.inputs.size()
-                             : input.role == InputRole::kept_steps ? program.inputs.size()
-                                                                   : 1;
+    const std::size_t most = input.role == InputRole::feature   ? plan.dataset.inputs.size()
+                             : plan::stays_in_place(input.role) ? program.inputs.size()
+                                                                : 1;
     if (input.index < 0 || std::size_t(input.index) >= most) {
         throw refused_plan(name, fmt::format("program `{}` wants {} {}, which is unknown",
                                              program.name, plan::name_of(input.role), input.index));
@@ -193,6 +193,7 @@ void check_input(const plan::Plan& plan, const plan::Program& program, const pla
         case InputRole::position:
             return check(DType::i64, {2});
         case InputRole::kept_steps:
+        case InputRole::carried_state:
             return;  // nobody writes it but the program's steps
         case InputRole::update:
         case InputRole::text_step:

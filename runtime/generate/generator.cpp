@@ -193,7 +193,7 @@ struct Generator::Parts {
             text.ended = false;
         }
         prepared = nullptr;
-        one.program.begin_texts();
+        one.program.begin_anew();
     }
 
     /// The context is full: the last half of it begins the texts.
@@ -202,7 +202,7 @@ struct Generator::Parts {
             if (!text.ended)
                 text.tokens.erase(text.tokens.begin(),
                                   text.tokens.begin() + std::ptrdiff_t(dropped()));
-        one.program.begin_texts();
+        one.program.begin_anew();
     }
 
     /// Reads the next tokens of all texts, several at once where all have as many; how many.

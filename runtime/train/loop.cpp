@@ -173,6 +173,7 @@ void Loop::checkpoint() {
     session_.gather_states();
     TrainingState state = full_state();
     state.own_states = session_.gather_own_states();
+    if (state_.batch > 0) state.carried = session_.gather_carried();
     request_.keeper->checkpoint(std::move(state));
     session_.executor().shard_states().clear();
     checkpoint_step_ = state_.step;
@@ -264,6 +265,7 @@ Loop::End Loop::train_epoch() {
     // Samples of a pass that was cut short may still be prepared, by the order that is made anew.
     pipeline.stop();
     order_ = session_.sampler().epoch_order(state_.epoch);
+    if (state_.batch == 0) session_.begin_states(plan::ProgramKind::train);
     pipeline.start(steps_.pass(order_, state_.epoch, state_.batch));
     End end = End::no;
     while (end == End::no && state_.batch < steps_.batches()) {
@@ -345,6 +347,8 @@ TrainingResult Loop::run() {
     session_.share_parameters();
     session_.scatter_own_states(state_.own_states);
     state_.own_states.clear();
+    session_.scatter_carried(state_.carried);
+    state_.carried.clear();
     End end = heed(session_.agreement().agree(findings()));
     while (end == End::no && state_.stop.empty() && state_.epoch < steps_.epochs()) {
         end = train_epoch();
@@ -357,7 +361,10 @@ TrainingResult Loop::run() {
     if (end == End::interrupted) checkpoint();
     TrainingResult result;
     result.state = full_state();
-    if (request_.keeper != nullptr) result.state.own_states = session_.gather_own_states();
+    if (request_.keeper != nullptr) {
+        result.state.own_states = session_.gather_own_states();
+        if (state_.batch > 0) result.state.carried = session_.gather_carried();
+    }
     result.epoch = state_.epoch;
     result.step = state_.step;
     result.stop = state_.stop;

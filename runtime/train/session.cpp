@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "plan/rules/compression.hpp"
+#include "plan/rules/lanes.hpp"
 #include "plan/rules/parallel.hpp"
+#include "plan/rules/staging.hpp"
 #include "runtime/base/checksum.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/comm/started_ranks.hpp"
@@ -133,8 +135,9 @@ Session::Session(const plan::Plan& plan, std::unique_ptr<Device> device,
       agreement_(communicator),
       executor_(plan, std::move(device), &communicator),
       source_(std::move(source)),
-      sampler_(plan.dataset, plan.training),
+      sampler_(plan.dataset, plan.training, plan::global_batch(plan, communicator.ranks())),
       pipeline_(*source_, plan, sample_arrangements(plan)),
+      carried_(plan::carried_states(plan)),
       statistics_(statistics_of(plan)) {
     const auto add = [&](std::vector<BatchProgram>& list, plan::ProgramKind kind) {
         for (const plan::Program& program : plan.programs) {
@@ -301,6 +304,55 @@ void Session::keep_what_is_owed(std::span<const std::byte> all, std::size_t size
     }
 }
 
+void Session::begin_states(plan::ProgramKind kind) {
+    if (!plan().training.carry_state) return;
+    // Smaller batches have the first of the states of whole ones.
+    if (BoundProgram* whole = executor_.find(kind, plan().training.batch_size)) whole->begin_anew();
+}
+
+std::vector<std::byte> Session::gather_carried() {
+    std::vector<std::byte> all;
+    const auto count = std::size_t(ranks());
+    for (const plan::Tensor* state : carried_) {
+        const HostView view = executor_.view(*state);
+        const std::span<const std::byte> mine = view.bytes();
+        const std::size_t first = all.size();
+        if (rank() == 0) all.resize(first + mine.size() * count);
+        if (count == 1) {
+            std::copy(mine.begin(), mine.end(), all.begin() + std::ptrdiff_t(first));
+            continue;
+        }
+        std::size_t place = first;  // Ranks come one after the other, each in pieces.
+        communicator_.gather(
+            mine, "what is carried between batches", [&](int, std::span<const std::byte> piece) {
+                std::copy(piece.begin(), piece.end(), all.begin() + std::ptrdiff_t(place));
+                place += piece.size();
+            });
+    }
+    return all;
+}
+
+void Session::scatter_carried(std::span<const std::byte> all) {
+    if (carried_.empty()) return;
+    std::byte given{!all.empty()};
+    if (ranks() > 1) communicator_.broadcast({&given, 1}, 0, "whether states are carried");
+    if (given == std::byte{0}) return;
+    std::size_t from = 0;
+    for (const plan::Tensor* state : carried_) {
+        const HostView view = executor_.view(*state, HostView::Access::write);
+        const std::span<std::byte> mine = view.bytes();
+        std::vector<std::byte> piece(mine.size());
+        for (int owner = 0; owner < ranks(); ++owner, from += piece.size()) {
+            if (rank() == 0) {
+                const auto part = all.subspan(from, piece.size());
+                std::copy(part.begin(), part.end(), piece.begin());
+            }
+            if (ranks() > 1) communicator_.broadcast(piece, 0, "what is carried between batches");
+            if (rank() == owner) std::copy(piece.begin(), piece.end(), mine.begin());
+        }
+    }
+}
+
 void Session::share_statistics() {
     if (ranks() == 1) return;
     for (const std::size_t parameter : statistics_)
@@ -314,6 +366,15 @@ PassValues Session::evaluate(Split split, std::span<const std::int64_t> order, N
     metrics.reset();
     const std::int64_t size = plan().training.batch_size;
     const auto samples = std::int64_t(order.size());
+    std::vector<std::int64_t> lanes;
+    if (plan().training.carry_state) {
+        const std::int64_t count = plan::global_batch(plan(), ranks());
+        lanes.reserve(order.size());
+        for (std::int64_t i = 0; i < samples; ++i)
+            lanes.push_back(order[std::size_t(plan::sample_of_lanes(i, samples, count))]);
+        order = lanes;
+        begin_states(plan::ProgramKind::evaluate);
+    }
     bool stopped = false;
     if (!plan().parallel.private_data) {
         evaluate_pass(

@@ -132,6 +132,15 @@ class Session {
     /// Where these are another number of ranks, what exchanges keep for the next time is added up
     /// on rank 0.
     void scatter_own_states(std::span<const std::byte> all);
+    /// What is carried from batch to batch becomes zeros, of training or of evaluation: before an
+    /// epoch or a pass.
+    void begin_states(plan::ProgramKind kind);
+    /// Together, within an epoch: what training carries, on rank 0: of each state the samples of
+    /// all ranks, rank after rank. Nothing on the others.
+    std::vector<std::byte> gather_carried();
+    /// Together: the same from rank 0 to the ranks; nothing: it stays as it is. The ranks may be
+    /// others that share the same samples.
+    void scatter_carried(std::span<const std::byte> all);
     /// Together: moving statistics become those of rank 0.
     void share_statistics();
 
@@ -168,11 +177,12 @@ class Session {
     std::vector<BatchProgram> accumulate_;
     std::vector<BatchProgram> evaluate_;
     std::optional<plan::LocalSteps> local_steps_;
-    BoundProgram* synchronise_ = nullptr;  ///< where ranks move weights of their own
-    void* share_ = nullptr;                ///< its input
-    std::vector<std::size_t> own_states_;  ///< parameters by rank that belong to no shard
-    std::vector<std::size_t> statistics_;  ///< parameters that are moving statistics
-    std::optional<MetricSet> evaluation_;  ///< made by the first evaluation
+    BoundProgram* synchronise_ = nullptr;       ///< where ranks move weights of their own
+    void* share_ = nullptr;                     ///< its input
+    std::vector<std::size_t> own_states_;       ///< parameters by rank that belong to no shard
+    std::vector<const plan::Tensor*> carried_;  ///< what training carries
+    std::vector<std::size_t> statistics_;       ///< parameters that are moving statistics
+    std::optional<MetricSet> evaluation_;       ///< made by the first evaluation
     std::function<void(std::int64_t done, std::int64_t batches)> watch_;
 };
 

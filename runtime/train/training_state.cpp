@@ -133,6 +133,15 @@ TrainingState at_ranks(const plan::Plan& plan, TrainingState state, int ranks) {
     }
     state.ranks = ranks;
     if (state.batch == 0) return state;
+    if (plan.training.carry_state && global != plan::global_batch(plan, ranks)) {
+        throw RunError(
+            Exit::mismatch,
+            fmt::format("{} cannot go on from within epoch {}: its {} lanes of samples, whose "
+                        "states are carried, are not the {} of these ranks",
+                        count_text(ranks, "rank"), state.epoch + 1, global,
+                        plan::global_batch(plan, ranks)),
+            keep_batch_help(global, ranks));
+    }
     const std::int64_t samples =
         plan::samples_of_steps(plan.dataset.train_samples, batch_before, 0, state.batch, before);
     const std::int64_t batch = batch_at(plan, samples, ranks);

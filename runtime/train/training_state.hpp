@@ -31,6 +31,9 @@ struct TrainingState {
     /// rank 0, whose is in the parameters (Session::gather_own_states). They do not travel with
     /// bytes_of.
     std::vector<std::byte> own_states;
+    /// Within an epoch, on rank 0: what batches carry on, of all ranks (Session::gather_carried).
+    /// Does not travel with bytes_of.
+    std::vector<std::byte> carried;
     std::vector<std::vector<double>> schedules;  ///< Schedules::state
     std::string stop;          ///< why a schedule has ended the training; empty: it has not
     double epoch_seconds = 0;  ///< spent on the unfinished epoch
@@ -42,7 +45,8 @@ struct TrainingState {
 /// 5). Between two epochs any number of ranks can; within one, the samples seen must be whole
 /// batches of the new number of ranks, and whole updates. Otherwise a RunError (exit 5) that names
 /// the numbers of ranks that can. Steps and updates count on; the sums stay those of the ranks that
-/// made them. Ranks that move weights of their own go on as many as they were (exit 5).
+/// made them. Ranks that move weights of their own go on as many as they were (exit 5), and within
+/// an epoch whose batches carry states all ranks together have as large a batch as before (exit 5).
 TrainingState at_ranks(const plan::Plan& plan, TrainingState state, int ranks);
 
 /// "4 ranks of 6".

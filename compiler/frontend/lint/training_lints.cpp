@@ -130,7 +130,8 @@ void checkpoint_never(const LintSubject& subject, LintVoice& voice) {
 }
 
 void no_shuffle(const LintSubject& subject, LintVoice& voice) {
-    if (subject.training().shuffle || subject.training().epochs < 2) return;
+    const plan::Training& training = subject.training();
+    if (training.shuffle || training.carry_state || training.epochs < 2) return;
     voice.say(subject.of_training("shuffle"),
               "the samples come in the same order in every epoch; where they lie by classes, "
               "batches have samples of one class only",

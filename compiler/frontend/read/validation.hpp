@@ -1,7 +1,8 @@
 #pragma once
 /// Composed trees to spec structs: every field checked against its table, every name against what
 /// exists. Models and what is shared: validation.cpp; validation_dataset.cpp,
-/// validation_training.cpp, validation_parallel.cpp, validation_machine.cpp.
+/// validation_training.cpp, validation_job.cpp, validation_carried.cpp, validation_parallel.cpp,
+/// validation_machine.cpp.
 
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/frontend/specs.hpp"
@@ -59,6 +60,26 @@ void check_schedules(const TrainingSpec& training, Diagnostics& diagnostics);
 /// itself, whose dataset is not known).
 void check_watched(const TrainingSpec& training, const DatasetSpec* dataset,
                    Diagnostics& diagnostics);
+
+/// Between the parts of a job: a batch of one rank that is larger than its samples becomes one of
+/// all of them.
+void check_samples(JobSpec& job, Diagnostics& diagnostics);
+/// An epoch that should end after more steps than it has would end where it does anyway.
+void check_steps(const JobSpec& job, Diagnostics& diagnostics);
+void check_shapes(const JobSpec& job, Diagnostics& diagnostics);
+/// Where samples are their own labels, the form of these follows from what the model gives: images,
+/// or rows of all numbers.
+void settle_target(JobSpec& job);
+/// Whether the model reads what datasets give of themselves: one array of real numbers.
+bool reads_plainly(const ModelSpec& model);
+/// Text is generated where the classes of a step are those of the next token.
+void check_generation(const JobSpec& job, Diagnostics& diagnostics);
+/// What inputs that have names, are of integers or are no images ask of the dataset.
+void check_inputs(const JobSpec& job, Diagnostics& diagnostics);
+
+/// Where batches carry states (`carry_state`): that samples can follow one another, and layers have
+/// states that can be carried; samples then come in lanes in place of being shuffled.
+void settle_carried_state(JobSpec& job, Diagnostics& diagnostics);
 
 /// The place of a whole spec: where it was referred to, else its first field.
 Span span_of(const SourceNode& tree);

@@ -177,6 +177,13 @@ const FieldTable& training_table() {
         flag_field("shuffle", true, "another order of the samples every epoch",
                    mathematics("the samples come in another order"),
                    fills<&TrainingSpec::training, &plan::Training::shuffle>()),
+        flag_field("carry_state", false,
+                   "recurrent layers begin a batch with the states in which the one before ended, "
+                   "and samples of text come so that each goes on where the one in its place "
+                   "ended; gradients stay within a batch (truncated backpropagation through time)",
+                   mathematics("states begin with zeros or go on, and samples come in another "
+                               "order"),
+                   fills<&TrainingSpec::training, &plan::Training::carry_state>()),
         integer_field("seed", 0, at_least(0), "seed of initial weights, sample order and dropout",
                       mathematics("first weights, order of samples and dropout are drawn anew"),
                       fills<&TrainingSpec::training, &plan::Training::seed>()),

@@ -16,7 +16,8 @@ std::optional<Graph> average_weights(const Graph& graph, PassContext& context) {
     std::vector<Update> averaged;  // of the old graph
     for (const Update& update : graph.updates) {
         const Value& state = graph.value(update.state);
-        if (graph.parameter(state.parameter).trainable) averaged.push_back(update);
+        if (state.kind == ValueKind::parameter && graph.parameter(state.parameter).trainable)
+            averaged.push_back(update);
     }
     if (averaged.empty() ||
         has_parameter(graph,

@@ -59,6 +59,7 @@ class Sharder {
     static std::vector<WeightsUpdate> updates_of(const Graph& graph) {
         std::vector<WeightsUpdate> found;
         for (const Update& update : graph.updates) {
+            if (graph.value(update.state).kind != ValueKind::parameter) continue;
             const Parameter& state = graph.parameter(graph.value(update.state).parameter);
             const Node* node = producer(graph, update.value);
             if (state.trainable && node && node->phase == Phase::update &&

@@ -201,6 +201,37 @@ TEST_CASE("what is kept from step to step is of programs that generate") {
         "writes the input `source`");
 }
 
+TEST_CASE("what is carried from batch to batch is of trainings that say so") {
+    const auto carries = [](Plan& p) { p.programs[0].inputs[0].role = InputRole::carried_state; };
+    expect(carries, "a program of the kind train carries `source`");
+    expect(carries, "the input `source` is in buffer `source`, which is none of what is carried");
+    expect([](Plan& p) { p.buffers[3].role = BufferRole::carried; }, "which is none of inputs");
+    const auto sound = [&](Plan& p) {
+        carries(p);
+        p.training.carry_state = true;
+        p.buffers[3].role = BufferRole::carried;
+    };
+    expect(
+        [&](Plan& p) {
+            sound(p);
+            p.programs[0].batch = 3;
+        },
+        "`source` is no state of each of 3 samples");
+    expect(
+        [&](Plan& p) {
+            sound(p);
+            p.programs[1].kind = ProgramKind::evaluate;
+            p.programs[1].inputs[0].role = InputRole::carried_state;
+        },
+        "buffer `source` is carried by training and by evaluation");
+    expect(
+        [&](Plan& p) {
+            sound(p);
+            p.training.batch_size = 3;
+        },
+        "is not what whole batches carry");
+}
+
 TEST_CASE("programs must fit the loop") {
     expect([](Plan& p) { p.programs[0].batch = 3; }, "program `train` has batch 3");
     expect([](Plan& p) { p.dataset.train_samples = 11, p.training.steps_per_epoch = 6; },

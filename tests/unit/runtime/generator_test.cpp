@@ -75,7 +75,7 @@ plan::Plan counting_plan(std::int64_t batch, std::int64_t context) {
     return made;
 }
 
-/// What a run is fed, and what is kept before it: 0 behind begin_texts, else 1.
+/// What a run is fed, and what is kept before it: 0 behind begin_anew, else 1.
 struct Fed {
     std::int64_t step;
     float kept;
