@@ -176,6 +176,7 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
         check_cores(job, job.threads, span_or(job.spans, "threads", job.machine.span), diagnostics);
     if (diagnostics.has_errors()) return job;
     check_inputs(job, diagnostics);
+    check_sample_lengths(job, diagnostics);
     if (diagnostics.has_errors()) return job;
     settle_target(job);
     settle_metrics(job);

@@ -23,6 +23,7 @@
 #include "plan/metrics.hpp"
 #include "plan/rules/exchange_model.hpp"
 #include "plan/rules/ignored_labels.hpp"
+#include "plan/rules/lengths.hpp"
 #include "plan/rules/local_steps.hpp"
 #include "plan/rules/memory_need.hpp"
 #include "plan/rules/parallel.hpp"
@@ -106,12 +107,12 @@ double flops_per_byte(const plan::Machine& machine) {
     return rate > 0 && machine.memory_bandwidth > 0 ? rate / machine.memory_bandwidth : 10;
 }
 
-void refuse_generation(const NeedsAllSteps& why, const Graph& forward, Diagnostics& diagnostics) {
+/// `asked` is what cannot be, before the layer's name and behind it.
+void refuse_layer(Code code, const LayerRefusal& why, const Graph& forward,
+                  std::pair<const char*, const char*> asked, Diagnostics& diagnostics) {
     const std::string layer = why.layer.valid() ? forward.layers[why.layer.index()].name : "";
-    diagnostics.error(Code::needs_all_steps, {why.place, 1},
-                      fmt::format("`generation` asks for text step by step, and `{}` cannot give "
-                                  "its steps one by one: {}",
-                                  layer, why.fact),
+    diagnostics.error(code, {why.place, 1},
+                      fmt::format("{} `{}` {}: {}", asked.first, layer, asked.second, why.fact),
                       why.help);
 }
 
@@ -136,7 +137,8 @@ std::optional<LoweredProgram> lower(const CompileRequest& request, const plan::P
     context.label_kind = request.dataset.target().kind;
     context.target_mean = request.dataset.target().mean;
     context.target_deviation = request.dataset.target().deviation;
-    context.ignores_labels = plan::ignored_value(request.dataset).has_value();
+    context.ignores_labels = plan::ignores_labels(request.dataset);
+    context.lengths = plan::lengths_array(request.dataset);
     context.live_bytes = live_bytes;
     context.flops_per_byte = flops_per_byte(request.machine);
     context.accumulate = wanted.kind == ProgramKind::accumulate;
@@ -158,7 +160,18 @@ std::optional<LoweredProgram> lower(const CompileRequest& request, const plan::P
     program.batch = wanted.batch;
     program.graph = run_pipeline(forward, context, options, kinds);
     if (context.needs_all_steps) {
-        if (wanted.steps == 1) refuse_generation(*context.needs_all_steps, forward, diagnostics);
+        if (wanted.steps == 1)
+            refuse_layer(Code::needs_all_steps, *context.needs_all_steps, forward,
+                         {"`generation` asks for text step by step, and",
+                          "cannot give its steps one by one"},
+                         diagnostics);
+        return std::nullopt;
+    }
+    if (context.mixes_steps) {
+        refuse_layer(Code::mixes_steps, *context.mixes_steps, forward,
+                     {"`lengths` of the dataset says how many steps a sample has, and",
+                      "cannot leave others out"},
+                     diagnostics);
         return std::nullopt;
     }
     program.steps = select_kernels(program.graph, request.target, request.kernels, kinds);

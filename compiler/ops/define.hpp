@@ -112,6 +112,9 @@ class OpBuilder {
         return set(def_.carries, std::move(states));
     }
     OpBuilder& has_state() { return set(def_.has_state, true); }
+    OpBuilder& with_lengths(std::function<void(LengthsContext&)> rule) {
+        return set(def_.with_lengths, std::move(rule));
+    }
     OpBuilder& no_gradient(std::string reason) {
         return set(def_.no_gradient_reason, std::move(reason));
     }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/tensor/choices.hpp"
 #include "compiler/ir/graph.hpp"
 #include "compiler/support/field_table.hpp"
 #include "plan/forecast/kernel_class.hpp"
@@ -107,6 +108,25 @@ class StepContext {
                            const std::string& name) = 0;
     virtual void set(ValueId result) = 0;  ///< of the operator, which has one
     /// Its results need steps that have not come yet.
+    virtual void refuse(std::string fact, std::string help) = 0;
+};
+
+/// What a rule for samples of fewer steps than there is room for sees: the steps behind those of a
+/// sample hold anything, and nothing that counts may be made of them. It emits the nodes that give
+/// the operator's result.
+class LengthsContext {
+  public:
+    virtual ~LengthsContext() = default;
+    virtual const Graph& graph() const = 0;          ///< that knows no lengths
+    virtual const Node& node() const = 0;            ///< of that graph
+    virtual ValueId input(std::size_t i) const = 0;  ///< operand i, of the new graph
+    virtual bool padded(std::size_t i) const = 0;    ///< it has such steps
+    virtual ValueId lengths() = 0;                   ///< an i32 for each sample
+    virtual ValueList emit(std::string_view op, ValueList inputs, Attributes attributes,
+                           const std::string& name) = 0;
+    /// Of the operator, which has one; `padded`: it has such steps.
+    virtual void set(ValueId result, bool padded) = 0;
+    /// It cannot do without them.
     virtual void refuse(std::string fact, std::string help) = 0;
 };
 
@@ -252,6 +272,9 @@ struct OpDef {
     std::vector<State> carries;
     /// Of a layer: its simpler form carries a state from step to step, and so from batch to batch.
     bool has_state = false;
+    /// What it is where samples have fewer steps than there is room for. Where it is not said,
+    /// `same_step` is, or it cannot be (apply_lengths).
+    std::function<void(LengthsContext&)> with_lengths;
     std::function<Cost(const std::vector<Type>& inputs, const std::vector<Type>& outputs,
                        const Attributes&)>
         cost;

@@ -15,15 +15,15 @@
 
 namespace dtnn::compiler {
 
-/// Why a network cannot be asked step by step: the layer that needs steps which have not come.
-struct NeedsAllSteps {
+/// Why a network cannot be what is asked of it: the layer, and what it needs.
+struct LayerRefusal {
     LayerId layer;
     Origin place;
     std::string fact, help;
 };
 
 /// The facts that passes may know besides the graph. They may not change them but for what they
-/// find: `needs_all_steps`, `notes`.
+/// find: `needs_all_steps`, `mixes_steps`, `notes`.
 struct PassContext {
     plan::Training training;     ///< loss, metrics, optimizer, seed
     plan::Parallel parallel;     ///< with bucket_bytes as chosen: plan/rules/exchange_model.hpp
@@ -37,8 +37,11 @@ struct PassContext {
     /// weights if they were packed ahead; 0: it reads them as they are. Null: nobody asks.
     std::function<std::int64_t(const Graph&, const Node&)> wanted_block;
     plan::LabelKind label_kind = plan::LabelKind::classes;  ///< of the dataset
-    bool ignores_labels = false;  ///< some pixels do not count: their label is -1
-    bool soft_labels = false;     ///< labels have become shares of the classes (mixup): "targets"
+    bool ignores_labels = false;  ///< some pixels or steps do not count: their label is -1
+    /// The input that says how many steps each sample has, of the inputs that have steps; empty:
+    /// all samples have all steps.
+    std::string lengths;
+    bool soft_labels = false;  ///< labels have become shares of the classes (mixup): "targets"
     /// Of targets that the loss takes scaled: of each number; else none (plan::Feature).
     std::vector<double> target_mean, target_deviation;
     /// The program that the graph is specialised for: train, evaluate, predict or generate.
@@ -51,7 +54,10 @@ struct PassContext {
     std::int64_t live_bytes = 0;
     /// Work that takes as long as moving a byte does.
     double flops_per_byte = 10;
-    std::optional<NeedsAllSteps> needs_all_steps;
+    /// The layer that needs steps which have not come, where text is written step by step.
+    std::optional<LayerRefusal> needs_all_steps;
+    /// The layer that cannot do without the steps that a sample does not have.
+    std::optional<LayerRefusal> mixes_steps;
     std::vector<std::string> notes;  ///< what a pass wants to say under --emit
 };
 

@@ -21,6 +21,9 @@
 /// With `placed` there are more keys than queries, and query t comes at step place + t of those: it
 /// sees as many keys, and itself. The place is taken as the nearest that has keys.
 ///
+/// With `padded` lengths[n] says how many keys sample n has (length_of): those behind them are not
+/// there, whatever they hold, and have gradients of zero. Queries are all worked out.
+///
 /// key and value sum over the heads that share them. Operands are [N, steps, heads * width],
 /// row-major, each head's numbers side by side; `joined`: queries, keys and values lie side by side
 /// in one operand, and so do their gradients. logsumexp is [N, heads, queries], row-major.
@@ -48,7 +51,8 @@ struct AttentionSizes {
     std::int64_t batch, queries, keys, heads, key_value_heads, width;
     double scale;
     bool causal, joined;
-    const std::int64_t* place = nullptr;  ///< of query 0 among the keys; null: it is key 0's
+    const std::int64_t* place = nullptr;    ///< of query 0 among the keys; null: it is key 0's
+    const std::int32_t* lengths = nullptr;  ///< keys of each sample; null: all
 
     explicit AttentionSizes(const Problem& problem)
         : heads(problem.integer("heads")),
@@ -63,10 +67,13 @@ struct AttentionSizes {
     }
     /// Heads that share keys and values.
     DTNN_DEVICE std::int64_t sharing() const { return heads / key_value_heads; }
-    /// The keys that query t sees.
-    DTNN_DEVICE std::int64_t seen(std::int64_t t) const {
+    /// The keys that sample n has.
+    DTNN_DEVICE std::int64_t keys_in(std::int64_t n) const { return length_of(lengths, n, keys); }
+    /// The keys that query t of sample n sees.
+    DTNN_DEVICE std::int64_t seen(std::int64_t n, std::int64_t t) const {
         if (place != nullptr) t += place_within(*place, keys - queries);
-        return causal ? t + 1 : keys;
+        const std::int64_t there = keys_in(n);
+        return causal && t + 1 < there ? t + 1 : there;
     }
 
     template <class T>
@@ -136,6 +143,7 @@ struct AttentionArguments : FromOperands, AttentionSizes {
     explicit AttentionArguments(const Operands& operands)
         : FromOperands(operands), AttentionSizes(operands.problem) {
         place = o.source("place");
+        lengths = o.source("lengths");
     }
 };
 
@@ -154,7 +162,9 @@ struct AttentionBackwardArguments : FromOperands, AttentionSizes {
     std::byte* workspace = o.scratch();
 
     explicit AttentionBackwardArguments(const Operands& operands)
-        : FromOperands(operands), AttentionSizes(operands.problem) {}
+        : FromOperands(operands), AttentionSizes(operands.problem) {
+        lengths = o.source("lengths");
+    }
 };
 
 }  // namespace dtnn::kernels

@@ -37,6 +37,11 @@ Dims of_results(const Problem& p) {
     return {query[0], query[1], count * width};
 }
 
+/// How many keys each sample has, where that is said.
+void lengths(Rule& rule) {
+    rule.elements(rule.operand("lengths"), rule.first_source().dims[0], DType::i32);
+}
+
 /// What it draws by, where it drops.
 void drawn_by(Rule& rule) {
     if (!rule.problem().flag("drops")) return;
@@ -60,6 +65,7 @@ void attention(Rule& rule) {
     row_major_of(rule, rule.first_result(), results);
     rule.elements(rule.operand("logsumexp"),
                   results[0] * results[1] * rule.problem().integer("heads"));
+    lengths(rule);
     drawn_by(rule);
     rule.require(!rule.problem().flag("placed") || !rule.problem().flag("drops"),
                  "what it drops has no place");
@@ -75,6 +81,7 @@ void attention_backward(Rule& rule) {
     row_major_of(rule, *rule.operand("dst"), results);
     row_major_of(rule, *rule.operand("diff_dst"), results);
     rule.elements(rule.operand("logsumexp"), results[0] * results[1] * p.integer("heads"));
+    lengths(rule);
     drawn_by(rule);
     for (std::size_t i = 0; i < p.destinations.size() && !rule.broken(); ++i)
         row_major_of(rule, p.destinations[i], p.sources[i].dims);

@@ -62,6 +62,17 @@ void rotary_embedding(Rule& rule) {
                  "its heads are not pairs of numbers");
 }
 
+void mask_steps(Rule& rule) {
+    if (rule.broken()) return;
+    const TensorType& src = rule.first_source();
+    rule.require(src.dims.size() >= 2 && src.elements() > 0 && is_row_major(src),
+                 "its steps are not rows of samples");
+    if (rule.broken()) return;
+    rule.type(src, rule.problem().dtype);
+    rule.alike(rule.first_result(), src);
+    rule.elements(rule.operand("lengths"), src.dims[0], DType::i32);
+}
+
 void keep_steps(Rule& rule) {
     const TensorType &kept = rule.first_source(), *src = rule.operand("src");
     if (!sequence(rule, kept) || !sequence(rule, *src)) return;

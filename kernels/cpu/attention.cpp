@@ -152,7 +152,7 @@ DTNN_KERNEL(attention_blocks, AttentionArguments) {
             clear_numbers(result, count * row);
             for (std::int64_t t = 0; t < count; ++t)
                 running[t] = {-HUGE_VALF, 0};
-            const std::int64_t most = a.seen(first + count - 1);
+            const std::int64_t most = a.seen(n, first + count - 1);
             for (std::int64_t j = 0; j < most; j += kAttentionKeys) {
                 const std::int64_t of_block = most - j < kAttentionKeys ? most - j : kAttentionKeys;
                 const std::int64_t columns = whole_vectors<T>(of_block);
@@ -162,7 +162,7 @@ DTNN_KERNEL(attention_blocks, AttentionArguments) {
                 multiply_small(count, width, columns, {query, row}, keys, kAttentionKeys, scores,
                                kAttentionKeys);
                 for (std::int64_t t = 0; t < count; ++t) {
-                    const std::int64_t left = a.seen(first + t) - j;
+                    const std::int64_t left = a.seen(n, first + t) - j;
                     const std::int64_t seen = left < of_block ? left : of_block;
                     T* const weights = scores + t * kAttentionKeys;
                     if (seen <= 0) {
@@ -331,14 +331,16 @@ DTNN_KERNEL(attention_backward_blocks, AttentionBackwardArguments) {
                     rest_of_block(a.keys, kAttentionKeysBackward, key / kAttentionKeysBackward);
                 clear_numbers(block.diff_key, keys * block.row);
                 clear_numbers(block.diff_value, keys * block.row);
+                const std::int64_t left = a.keys_in(n) - key;
+                const std::int64_t there = left < keys ? left : keys;
                 const std::int64_t from =
                     a.causal ? key / kAttentionQueries * kAttentionQueries : 0;
-                for (std::int64_t h = heads; h < heads + a.sharing(); ++h) {
+                for (std::int64_t h = heads; there > 0 && h < heads + a.sharing(); ++h) {
                     for (std::int64_t t = from; t < a.queries; t += kAttentionQueries) {
                         const std::int64_t count =
                             rest_of_block(a.queries, kAttentionQueries, t / kAttentionQueries);
                         block.take_queries(n, h, t, count);
-                        block.add(n, h, g, t, count, key, keys);
+                        block.add(n, h, g, t, count, key, there);
                     }
                 }
                 block.give_keys(n, g, key, keys);

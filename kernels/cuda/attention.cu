@@ -42,11 +42,11 @@ struct QueryTile : HeadTile<1> {
         const RowOfHead at = row_of_head(own.group, a.heads, a.queries);
         const std::int64_t j = step * kThreads + thread;
         own.first = step * kThreads;
-        own.term[0] = j < a.seen(at.t) ? Sum::term(a, numbers, own.group, at, j) : 0;
+        own.term[0] = j < a.seen(at.n, at.t) ? Sum::term(a, numbers, own.group, at, j) : 0;
     }
     DTNN_DEVICE void add(int thread, const HeadTerms<1>& shared, HeadSums<1>& own) const {
         const RowOfHead at = row_of_head(own.group, a.heads, a.queries);
-        own.add(thread, shared, a.seen(at.t), a.width,
+        own.add(thread, shared, a.seen(at.n, at.t), a.width,
                 [&](std::int64_t j, int) { return Sum::row(a, at, j); });
     }
     DTNN_DEVICE void end(std::int64_t group, int thread, const HeadSums<1>& own) const {
@@ -117,7 +117,7 @@ struct KeyTile : HeadTile<2> {
         own.term[0] = own.term[1] = 0;
         if (place >= readers()) return;
         const std::int64_t t = place % a.queries, h = at.h * a.sharing() + place / a.queries;
-        if (at.t >= a.seen(t)) return;
+        if (at.t >= a.seen(at.n, t)) return;
         const std::int64_t row = (at.n * a.heads + h) * a.queries + t;
         const double p = std::exp(score(a, {at.n, h, t}, at.t) - double(a.logsumexp[row]));
         const double of_p = dot(a.diff_dst.row(at.n, h, t), a.value.row(at.n, at.h, at.t), a.width);
@@ -153,7 +153,7 @@ DTNN_CUDA_KERNEL(attention_queries, AttentionArguments) {
         [=] DTNN_DEVICE(std::int64_t row, int thread, ScoreSums& shared) {
             const RowOfHead at = row_of_head(row, a.heads, a.queries);
             double largest = -INFINITY, sum = 0;
-            for (std::int64_t j = thread; j < a.seen(at.t); j += kThreads) {
+            for (std::int64_t j = thread; j < a.seen(at.n, at.t); j += kThreads) {
                 const double s = score(a, at, j);
                 if (s > largest) {
                     sum *= std::exp(largest - s);

@@ -31,7 +31,7 @@ template <class Arguments>
 std::vector<double> scores(const Arguments& a, std::int64_t n, std::int64_t h, std::int64_t g,
                            std::int64_t t) {
     std::vector<double> s;
-    for (std::int64_t j = 0; j < a.seen(t); ++j)
+    for (std::int64_t j = 0; j < a.seen(n, t); ++j)
         s.push_back(a.scale * dot(a.query.row(n, h, t), a.key.row(n, g, j), a.width));
     return s;
 }

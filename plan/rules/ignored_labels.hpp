@@ -1,10 +1,12 @@
 #pragma once
-/// Pixels that belong to no class and do not count: neither in a loss nor in a metric.
+/// Pixels that belong to no class, and steps that a sample does not have: they do not count,
+/// neither in a loss nor in a metric.
 
 #include <cstdint>
 #include <optional>
 
 #include "plan/plan.hpp"
+#include "plan/rules/lengths.hpp"
 
 namespace dtnn::plan {
 
@@ -20,6 +22,15 @@ inline std::optional<std::int64_t> ignored_value(const Dataset& dataset) {
     if (found == dataset.attributes.end()) return std::nullopt;
     const auto* value = std::get_if<std::int64_t>(&found->second);
     return value == nullptr ? std::nullopt : std::optional(*value);
+}
+
+/// Whether some labels do not count: those of that number, and those of steps that samples of
+/// several lengths do not have.
+inline bool ignores_labels(const Dataset& dataset) {
+    const Feature& target = dataset.target();
+    return ignored_value(dataset).has_value() ||
+           (!lengths_array(dataset).empty() && has_steps(dataset.input()) &&
+            target.kind == LabelKind::classes && !target.dims.empty());
 }
 
 }  // namespace dtnn::plan

@@ -275,7 +275,7 @@ void Pipeline::store_target(const SampleArray& array, std::int64_t index, std::i
     if (classes) {
         for (const std::int32_t label : array.integers) {
             if (label >= 0 && label < target.classes) continue;
-            if (label == plan::kIgnoredLabel && plan::ignored_value(dataset_)) continue;
+            if (label == plan::kIgnoredLabel && plan::ignores_labels(dataset_)) continue;
             throw RunError(Exit::failed,
                            fmt::format("{} has the class {}; the dataset has {} classes",
                                        source_.name_of(pass_.split, index), label, target.classes));

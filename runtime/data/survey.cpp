@@ -98,7 +98,7 @@ class Surveyor {
     void count_labels(Split split, std::int64_t index, SplitSurvey& result,
                       std::vector<Moments>& values) {
         for (const std::int32_t label : sample_.target().integers) {
-            if (label == plan::kIgnoredLabel && plan::ignored_value(dataset_)) {
+            if (label == plan::kIgnoredLabel && plan::ignores_labels(dataset_)) {
                 ++result.ignored;
                 continue;
             }

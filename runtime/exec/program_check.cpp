@@ -89,7 +89,7 @@ void check_measures(const plan::Plan& plan, const plan::Program& program, bool t
     const std::int64_t rows = program.batch * element_count(plan.dataset.target().dims);
     check_one(plan::kLossName, plan.target.dtype);
     if (find_output(program, "loss_weight") != nullptr) check_one("loss_weight", DType::f64);
-    if (plan::ignored_value(plan.dataset)) check_one(plan::kCountedLabels, DType::f64);
+    if (plan::ignores_labels(plan.dataset)) check_one(plan::kCountedLabels, DType::f64);
     for (const plan::Metric& metric : plan.training.metrics) {
         const plan::MetricInfo* info = plan::find_metric(metric.type);
         if (info == nullptr)

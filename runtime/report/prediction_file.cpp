@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "base/escape.hpp"
 #include "base/json_text.hpp"
+#include "plan/rules/ignored_labels.hpp"
 #include "runtime/base/new_file.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/formats/npz_writer.hpp"
@@ -26,6 +28,7 @@ struct Row {
     std::span<const double> numbers;
     std::span<const std::int32_t> label;
     std::span<const double> targets;
+    std::optional<std::int32_t> steps;  ///< that it has; nothing: all
 };
 
 template <class Visit>
@@ -36,8 +39,10 @@ void for_each_row(const PredictedBatch& batch, const std::vector<std::string>& n
         return all.subspan(std::size_t(i) * each, each);
     };
     for (std::int64_t i = 0; i < batch.samples; ++i) {
-        visit(Row{batch.first + i, &names[std::size_t(i)], part(batch.predictions, i),
-                  part(batch.labels, i), part(batch.targets, i)});
+        Row row{batch.first + i,       &names[std::size_t(i)], part(batch.predictions, i),
+                part(batch.labels, i), part(batch.targets, i), {}};
+        if (!batch.lengths.empty()) row.steps = batch.lengths[std::size_t(i)];
+        visit(row);
     }
 }
 
@@ -249,6 +254,8 @@ class NpzWriter final : public PredictionWriter {
         const NpzTexts texts = numpy_texts(names_);
         std::vector<NpzArray> arrays = {whole_array("index", DType::i64, {samples}, index_),
                                         {"sample", texts.descr, {samples}, texts.bytes}};
+        if (!lengths_.empty())
+            arrays.push_back(whole_array("lengths", DType::i32, {samples}, lengths_));
         const char* const numbers = facts_.form.probabilities ? "probabilities" : "scores";
         if (facts_.form.kind == plan::LabelKind::classes) {
             if (facts_.answers) arrays.push_back(whole_array("label", DType::i32, one, labels_));
@@ -275,6 +282,7 @@ class NpzWriter final : public PredictionWriter {
   private:
     void add(const Row& row) {
         index_.push_back(row.index);
+        if (row.steps) lengths_.push_back(*row.steps);
         for (const double value : row.numbers)
             all_.add(value);
         if (facts_.form.kind == plan::LabelKind::classes) {
@@ -283,10 +291,12 @@ class NpzWriter final : public PredictionWriter {
             const Dims& dims = facts_.form.dims;
             const auto classes = std::size_t(dims[std::size_t(along)]);
             const auto stride = std::size_t(element_count({dims.begin() + along + 1, dims.end()}));
-            for (std::size_t i = 0; i < row.numbers.size() / classes; ++i) {
+            const std::size_t places = row.numbers.size() / classes;
+            const std::size_t there = row.steps ? std::size_t(*row.steps) : places;
+            for (std::size_t i = 0; i < places; ++i) {
                 const std::size_t place = i / stride * stride * classes + i % stride;
                 const std::size_t best = largest(row.numbers, place, stride, classes);
-                classes_.push_back(std::int32_t(best));
+                classes_.push_back(i < there ? std::int32_t(best) : plan::kIgnoredLabel);
                 best_.add(row.numbers[place + best * stride]);
             }
             return;
@@ -303,7 +313,7 @@ class NpzWriter final : public PredictionWriter {
     PredictionFacts facts_;
     std::vector<std::int64_t> index_;
     std::vector<std::string> names_;
-    std::vector<std::int32_t> labels_, classes_;
+    std::vector<std::int32_t> labels_, classes_, lengths_;
     std::vector<std::uint8_t> ones_, above_;
     Column all_, best_, targets_;
 };

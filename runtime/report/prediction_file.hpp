@@ -21,6 +21,9 @@
 ///     values                [targets [N,C]] values [N,C]
 ///
 /// with numbers in the plan's type, and where classes have names their texts as class_names [C].
+/// Predictions of steps fit .npz only: of a class a step, label, class and probability are [N,T],
+/// probabilities [N,T,C]. Where samples have lengths, these are lengths i32 [N], and behind them
+/// numbers are 0, label and class -1.
 /// Predictions that are images fit .npz only: of a class a pixel, label and class are [N,H,W],
 /// probability too, and probabilities [N,C,H,W]; and these, PNG masks (mask_writer.hpp).
 

@@ -72,7 +72,7 @@ MetricSet::MetricSet(const plan::Plan& plan, PassKind kind, std::int64_t samples
       kind_(kind),
       classes_(plan.dataset.target().classes),
       multiple_(plan.dataset.target().kind == plan::LabelKind::multiple),
-      ignores_(plan::ignored_value(plan.dataset).has_value()),
+      ignores_(plan::ignores_labels(plan.dataset)),
       scoring_(kNone) {
     running_.push_back({plan::kLossName, kLoss});
     const std::vector<plan::Metric>& metrics = plan.training.metrics;

@@ -6,8 +6,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <vector>
 
+#include "plan/rules/lengths.hpp"
 #include "runtime/base/arrangement.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/base/signals.hpp"
@@ -104,6 +106,11 @@ struct Predictor::Parts {
           answers(plan, program.batch()),
           rows(std::size_t(program.batch() * elements)),
           inputs(batch_inputs(program)) {
+        const auto said = plan::lengths_input(plan.dataset);
+        const bool by_step = !plan.dataset.target().dims.empty() && form.axes.size() > 1 &&
+                             form.axes.front() == AxisKind::step;
+        if (said && by_step && form.dims.front() == plan.dataset.inputs[*said].classes - 1)
+            lengths = *said;
         inputs.labels = form.kind == plan::LabelKind::classes;
         if (inputs.labels)
             inputs.target = answers.labels.data();
@@ -124,6 +131,8 @@ struct Predictor::Parts {
     PredictedAnswers answers;
     std::vector<double> rows;
     BatchInputs inputs;
+    std::optional<std::size_t> lengths;  ///< which input says them, of predictions of steps
+    std::vector<std::int32_t> steps;     ///< of the batch's samples, by that
 };
 
 Predictor::Predictor(Executor& executor, Pipeline& pipeline, const SampleSource& source)
@@ -146,12 +155,21 @@ void Predictor::predict(Split split, std::span<const std::int64_t> order,
             std::memset(
                 static_cast<std::byte*>(all.inputs.features[i]) + samples * all.sample_bytes[i], 0,
                 std::size_t((batch - samples) * all.sample_bytes[i]));
+        if (all.lengths) {
+            const auto* first = static_cast<const std::int32_t*>(all.inputs.features[*all.lengths]);
+            all.steps.assign(first, first + samples);
+        }
         all.program.run();
         const std::span<double> predictions(all.rows.data(), std::size_t(samples * all.elements));
         if (all.tensor.dtype == DType::f64) {
             copy_rows<double>(all.output, all.arrangement, all.form.given, predictions);
         } else {
             copy_rows<float>(all.output, all.arrangement, all.form.given, predictions);
+        }
+        for (std::size_t i = 0; i < all.steps.size(); ++i) {
+            const std::int64_t numbers = all.elements / all.form.dims[0];
+            const auto sample = predictions.begin() + std::int64_t(i) * all.elements;
+            std::fill(sample + all.steps[i] * numbers, sample + all.elements, 0.0);
         }
         const auto none = std::find_if_not(predictions.begin(), predictions.end(),
                                            [](double value) { return std::isfinite(value); });
@@ -167,6 +185,7 @@ void Predictor::predict(Split split, std::span<const std::int64_t> order,
         told.predictions = predictions;
         told.labels = PredictedAnswers::of(answers.labels, samples, batch);
         told.targets = PredictedAnswers::of(answers.targets, samples, batch);
+        told.lengths = all.steps;
         tell(told);
         told.first += samples;
         if (stop_requested() != 0) break;

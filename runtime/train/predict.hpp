@@ -42,6 +42,9 @@ struct PredictedBatch {
     /// The truth as the source has it: of classes `labels`, otherwise `targets`.
     std::span<const std::int32_t> labels;
     std::span<const double> targets;
+    /// Steps of each sample that its predictions are of, which have a step as their first axis:
+    /// those behind are zeros. None where all are.
+    std::span<const std::int32_t> lengths;
 };
 
 /// The predict program of an executor, which is asked about samples of a source, once or again.

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <tuple>
 
+#include "plan/rules/lengths.hpp"
 #include "tests/unit/runtime/image_files.hpp"
 
 namespace dtnn::runtime {
@@ -309,6 +310,36 @@ DatasetFiles pixel_files() {
     };
     arrays("train", 4);
     arrays("test", 2);
+    return result;
+}
+
+DatasetFiles length_files() {
+    DatasetFiles result = dataset_of_type("archive", "a.npz", {4}, 3, 4, 2);
+    plan::Feature& input = result.dataset.input();
+    input.name = "ids";
+    input.axes = {AxisKind::step};
+    input.stored_dims = input.dims;
+    input.kind = plan::LabelKind::classes;
+    input.classes = 5;
+    plan::label_places(input, result.dataset.target());
+    result.dataset.inputs.push_back(plan::a_length("n", 4));
+    result.set("lengths", std::string("n"));
+    for (const auto& [split, samples] : {std::pair{"train", 4}, std::pair{"test", 2}}) {
+        std::string ids, labels, lengths;
+        for (int i = 0; i < samples * 4; ++i) {
+            const bool there = i % 4 <= i / 4 % 4;
+            ids += char(there ? i % 5 : -9);
+            labels += char(there ? i % 3 : 77);
+        }
+        for (int i = 0; i < samples; ++i)
+            lengths += char(i % 4 + 1);
+        result.members.emplace_back(fmt::format("ids_{}.npy", split),
+                                    npy("|i1", fmt::format("({}, 4)", samples), ids));
+        result.members.emplace_back(fmt::format("y_{}.npy", split),
+                                    npy("|i1", fmt::format("({}, 4)", samples), labels));
+        result.members.emplace_back(fmt::format("n_{}.npy", split),
+                                    npy("|u1", fmt::format("({},)", samples), lengths));
+    }
     return result;
 }
 

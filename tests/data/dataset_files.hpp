@@ -49,6 +49,9 @@ DatasetFiles series_files();
 DatasetFiles segmentation_files();
 /// Arrays with a class for every pixel.
 DatasetFiles pixel_files();
+/// Arrays of 4 steps with a class for each, of which sample n has n % 4 + 1: others hold what
+/// cannot be.
+DatasetFiles length_files();
 DatasetFiles imagenet_files();
 DatasetFiles shard_files();
 DatasetFiles chestxray_files();

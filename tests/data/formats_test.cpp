@@ -288,6 +288,23 @@ TEST_CASE("arrays of an npz file, stored and deflated, with labels of every kind
     CHECK(load_all(files).labels[8] == std::vector<double>{0, 1});
 }
 
+TEST_CASE("what is behind the steps of a sample is not read, and its labels do not count") {
+    const TemporaryFolder folder;
+    DatasetFiles files = length_files();
+    files.write(folder);
+    const auto source = open_source(files.dataset);
+    using Integers = std::vector<std::int32_t>;
+    Sample sample;
+    source->load(Split::train, 1, sample);
+    CHECK(sample.inputs[0].integers == Integers{4, 0, 0, 0});
+    CHECK(sample.target().integers == Integers{1, 2, -1, -1});
+    CHECK(sample.inputs[1].integers == Integers{2});
+    source->load(Split::train, 3, sample);
+    CHECK(sample.inputs[0].integers == Integers{2, 3, 4, 0});
+    CHECK(sample.target().integers == Integers{0, 1, 2, 0});
+    CHECK(source->resident_bytes() <= plan::resident_bytes(files.dataset, DType::f32));
+}
+
 TEST_CASE("tables with names, numbers, several labels and values") {
     const Loaded table = load_all(csv_files());
     // setosa, versicolor, virginica: in the order of their names.

@@ -2,7 +2,8 @@
 ///
 ///     == title
 ///     with program=evaluate optimizer=adam beta1=0.9    (optional: what the pass's context says;
-///     steps=N of program=generate: read at once; program=accumulate is train with gradients that a
+///     steps=N of program=generate: read at once; lengths=NAME is the input that says them;
+///     program=accumulate is train with gradients that a
 ///     later batch's update takes; parallel=overlapped or blocking is data parallelism, with
 ///     bucket_bytes=N; sharded=N is an optimizer that N ranks share; compute=bf16 and its like are
 ///     the training's; device=cuda is what the plan is for; other members of plan/training.def go
@@ -169,6 +170,8 @@ PassContext context_of(const std::string& settings) {
             if (!context.accumulate) REQUIRE(dtnn::plan::parse_name(value, context.program));
         } else if (key == "steps") {
             context.steps = std::stoll(value);
+        } else if (key == "lengths") {
+            context.lengths = value;
         } else if (key == "parallel") {
             context.parallel.data = true;
             REQUIRE(dtnn::plan::parse_name(value, context.parallel.reduction));

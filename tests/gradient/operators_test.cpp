@@ -320,6 +320,21 @@ const Case kCases[] = {
      "attention(%q, %k, %v, %position) {heads=2, key_value_heads=1, statistics=true, drops=true, "
      "dropout=0.4, seed=7, stream=3} }",
      {0, 1, 2}},
+    {"attention",
+     "graph @g(%x: f64[2,4,12], %n: i32[2,1]) { %y, %l = attention(%x, %n) {heads=2, "
+     "causal=true, padded=true, statistics=true} }",
+     {0}},
+    {"attention",
+     "graph @g(%q: f64[2,3,4], %k: f64[2,5,2], %v: f64[2,5,2], %n: i32[2,1], %position: i64[2]) { "
+     "%y, %l = attention(%q, %k, %v, %n, %position) {heads=2, key_value_heads=1, padded=true, "
+     "statistics=true, drops=true, dropout=0.4, seed=7, stream=3} }",
+     {0, 1, 2}},
+    {"mask_steps",
+     "graph @g(%x: f64[2,4,3], %n: i32[2,1]) { %y = mask_steps(%x, %n) {form=mean} }",
+     {0}},
+    {"mask_steps",
+     "graph @g(%x: f64[2,4,3], %n: i32[2,1]) { %y = mask_steps(%x, %n) {form=reversed} }",
+     {0}},
     {"rnn_steps",
      "graph @g(%x: f64[2,4,3], @w: f64[3,3]) { %y = rnn_steps(%x, @w) {reversed=false} }",
      {0, 1}},

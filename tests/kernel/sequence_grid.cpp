@@ -78,6 +78,40 @@ Case attention_case(const Attention& a, bool joined, bool drops, bool backward) 
     return item;
 }
 
+/// Sample n has that many of so many steps; some have all, some have what cannot be.
+auto lengths_of(std::size_t operand, std::int64_t steps) {
+    return [=](std::vector<Buffer>& buffers) {
+        Buffer& lengths = buffers[operand];
+        for (std::int64_t n = 0; n < lengths.tensor().elements(); ++n)
+            lengths.set(n, double(steps - (n * 7) % (steps + 2)));
+    };
+}
+
+/// Of keys that samples have not all of.
+void add_padded_attention(std::vector<Case>& cases, bool backward) {
+    for (const Attention& a :
+         {Attention{3, 5, 5, 2, 1, 3, true}, Attention{4, 140, 140, 2, 2, 20, false},
+          Attention{2, 7, 300, 4, 2, 8, false}, Attention{5, 66, 66, 1, 1, 16, true}})
+        for (const bool joined : {false, true})
+            for (const bool drops : {false, true}) {
+                if (joined && a.queries != a.keys) continue;
+                Case item = attention_case(a, joined, drops, backward);
+                std::vector<TensorType>& sources = item.problem.sources;
+                const std::size_t place = sources.size() - (drops ? 1 : 0);
+                sources.insert(sources.begin() + std::ptrdiff_t(place),
+                               row_major({a.batch, 1}, DType::i32));
+                item.problem.attributes["padded"] = true;
+                item.prepare = [=](std::vector<Buffer>& buffers) {
+                    if (backward) shift(buffers[place - 1], 5);
+                    lengths_of(place, a.keys)(buffers);
+                    if (!drops) return;
+                    buffers.back().set(0, 2);
+                    buffers.back().set(1, 101);
+                };
+                cases.push_back(item);
+            }
+}
+
 std::vector<Case> attention_cases(bool backward) {
     std::vector<Case> cases;
     for (const Attention& a : kAttentions)
@@ -130,11 +164,29 @@ GRID(attention) {
     without.problem.attributes["statistics"] = false;
     cases.push_back(without);
     add_placed_attention(cases);
+    add_padded_attention(cases, false);
     return cases;
 }
 
 GRID(attention_backward) {
-    return attention_cases(true);
+    std::vector<Case> cases = attention_cases(true);
+    add_padded_attention(cases, true);
+    return cases;
+}
+
+GRID(mask_steps) {
+    std::vector<Case> cases;
+    for (const char* form : {"zeros", "mean", "reversed"})
+        for (const Dims& shape : std::vector<Dims>{
+                 {1, 1, 1}, {3, 9, 5}, {9, 7, 64}, {4, 300, 33}, {5, 12}, {2, 3, 4, 5}})
+            cases.push_back(
+                {.problem =
+                     problem("mask_steps", {row_major(shape), row_major({shape[0], 1}, DType::i32)},
+                             {row_major(shape)}, {{"form", std::string(form)}}),
+                 .f32_tolerance = 3e-7,
+                 .f64_tolerance = 1e-15,
+                 .prepare = lengths_of(1, shape[1])});
+    return cases;
 }
 
 namespace {

@@ -163,6 +163,7 @@ struct Answers {
     std::vector<double> sums;
     std::vector<std::int32_t> labels;
     std::vector<double> targets;
+    std::vector<std::int32_t> lengths;
     std::vector<std::string> names;
 
     void add(const PredictedBatch& batch, std::int64_t elements, bool first) {
@@ -172,6 +173,7 @@ struct Answers {
         if (!first) return;
         labels.insert(labels.end(), batch.labels.begin(), batch.labels.end());
         targets.insert(targets.end(), batch.targets.begin(), batch.targets.end());
+        lengths.insert(lengths.end(), batch.lengths.begin(), batch.lengths.end());
     }
 };
 
@@ -256,6 +258,7 @@ class Prediction {
             batch.predictions = answers.sums;
             batch.labels = answers.labels;
             batch.targets = answers.targets;
+            batch.lengths = answers.lengths;
             writer_->add(batch, answers.names);
         }
     }

@@ -15,6 +15,7 @@
 #include "compiler/frontend/load_dataset.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
 #include "plan/dataset_types.hpp"
+#include "plan/rules/ignored_labels.hpp"
 #include "plan/rules/staging.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/run_error.hpp"
@@ -226,8 +227,10 @@ std::string classes_text(const Report& report) {
     text += text_table(table, output_width());
     const std::int64_t ignored = report.data.train.ignored, pixels = all_train + ignored;
     if (ignored > 0)
-        text += fmt::format("  {} of the training samples' pixels do not count (`ignored_value`)\n",
-                            percent(ignored, pixels));
+        text += fmt::format("  {} of the training samples' {} do not count (`{}`)\n",
+                            percent(ignored, pixels),
+                            plan::ignored_value(report.plan.dataset) ? "pixels" : "steps",
+                            plan::ignored_value(report.plan.dataset) ? "ignored_value" : "lengths");
     if (train.size() > kClassesShown)
         text += fmt::format("  and {} more: --format json has all\n", train.size() - kClassesShown);
     return text;

@@ -20,6 +20,7 @@ const FieldTable& archive_fields() {
         labels("npz: what has a class: every sample, or every pixel or step of it, where "
                "y_train is [N, height, width]"),
         ignored_value(-1'000'000, 1'000'000),
+        lengths(),
         label_kind("npz: what y_train holds: a class for every sample, a row of zeros and ones for "
                    "every sample, or a row of real numbers"),
         target_scaling(),
@@ -38,6 +39,7 @@ void settle_archive(const FieldValues& fields, DatasetSpec& spec, Diagnostics& d
     settle_images(fields, spec, diagnostics);
     check_pixel_labels(fields, spec, diagnostics);
     check_ignored_value(fields, spec, diagnostics);
+    check_lengths(fields, spec, diagnostics);
     settle_target_scaling(fields, spec, diagnostics);
 }
 

@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "compiler/frontend/read/validation.hpp"
+#include "compiler/ir/graph.hpp"
 #include "plan/dataset_choices.hpp"
 #include "plan/dataset_types.hpp"
+#include "plan/rules/lengths.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -201,6 +203,37 @@ void check_ignored_value(const FieldValues& fields, const DatasetSpec& spec,
         refuse(Code::conflicting_fields, "ignored_value",
                taken + fmt::format("one of the {} classes", dataset.target().classes),
                "`mask_values` says which numbers are classes, where it is not 0, 1, 2 ...");
+}
+
+void check_lengths(const FieldValues& fields, const DatasetSpec& spec, Diagnostics& diagnostics) {
+    if (!fields.values.contains("lengths")) return;
+    const plan::Dataset& dataset = spec.dataset;
+    const Refusal refuse{fields, spec, diagnostics};
+    const std::string name = fields.text("lengths");
+    const auto inputs = std::count_if(dataset.inputs.begin(), dataset.inputs.end(),
+                                      [&](const plan::Feature& input) {
+                                          return (input.name.empty() ? "x" : input.name) == name;
+                                      });
+    // One of them is the array itself, where the model reads steps.
+    const auto own = std::ptrdiff_t(!plan::lengths_array(dataset).empty());
+    if (name.empty())
+        refuse(Code::out_of_range, "lengths",
+               "`lengths` of dataset is empty; it must name an array",
+               "such as `lengths: n`, for n_train and n_test");
+    else if (!plan::holds_arrays(dataset))
+        refuse(Code::conflicting_fields, "lengths",
+               "`lengths` of dataset is for arrays, and an archive of images has none",
+               "leave it out, or name an .npz file");
+    else if (inputs > own || name == "y" || is_reserved_input(name))
+        refuse(
+            Code::conflicting_fields, "lengths",
+            fmt::format("`lengths` of dataset is `{}`, which is the name of something else", name),
+            "give the array another name, such as `n`");
+    else if (dataset.target().kind == plan::LabelKind::input)
+        refuse(Code::conflicting_fields, "lengths",
+               "`lengths` of dataset leaves steps out, and with `target: input` every number of a "
+               "sample counts",
+               "leave one of them out");
 }
 
 void settle_target_scaling(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {

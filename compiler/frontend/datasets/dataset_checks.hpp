@@ -39,6 +39,8 @@ void check_pixel_labels(const FieldValues& fields, const DatasetSpec& spec,
                         Diagnostics& diagnostics);
 void check_ignored_value(const FieldValues& fields, const DatasetSpec& spec,
                          Diagnostics& diagnostics);
+/// `lengths`: that arrays can be of that name, and samples have parts that do not count.
+void check_lengths(const FieldValues& fields, const DatasetSpec& spec, Diagnostics& diagnostics);
 /// `target_scaling`, with the mean and the deviation of each number of a target.
 void settle_target_scaling(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics);
 void check_mask_values(const FieldValues& fields, const DatasetSpec& spec,

@@ -150,6 +150,15 @@ Field labels(std::string_view doc) {
                         mathematics(kLabelled));
 }
 
+Field lengths() {
+    return text_field(
+        "lengths", kMayBeAbsent,
+        "npz: the array that says how many steps each sample has, of those that the model's inputs "
+        "have room for: with `lengths: n` n_train and n_test, integers [N] of 1 to the number of "
+        "steps. What is behind them is not read",
+        mathematics("samples have other steps"));
+}
+
 Field ignored_value(std::int64_t least, std::int64_t most) {
     return integer_field(
         "ignored_value", kMayBeAbsent, between(double(least), double(most)),

@@ -46,6 +46,8 @@ Field labels(std::string_view doc);
 Field target_scaling();
 Field target_mean();
 Field target_deviation();
+/// What says how many steps each sample has.
+Field lengths();
 /// Pixels that do not count.
 Field ignored_value(std::int64_t least, std::int64_t most);
 

@@ -53,31 +53,36 @@ class Checker {
           diagnostics_(diagnostics),
           loss_(find_loss(training_.loss, training_.loss_attributes)) {}
 
-    /// What measures all pixels alike leaves none out.
+    /// What measures all pixels, or steps, alike leaves none out.
     void ignored() {
+        const bool steps = !plan::ignored_value(dataset_);
+        const char* const field = steps ? "lengths" : "ignored_value";
+        const char* const place = steps ? "step" : "pixel";
         const auto refuse = [&](const std::string& path, const std::string& what,
                                 const std::string& help) {
             Diagnostic& error = diagnostics_.error(
                 Code::labels_mismatch, span(path),
-                fmt::format("{} counts every pixel, and the dataset leaves out those of its "
-                            "`ignored_value`",
-                            what));
+                fmt::format("{} counts every {}, and the dataset leaves out those {} its `{}`",
+                            what, place, steps ? "behind" : "of", field));
             error.notes.push_back(
-                {span_or(job_.dataset.spans, "ignored_value", job_.dataset.span), "it is here"});
+                {span_or(job_.dataset.spans, field, job_.dataset.span), "it is here"});
             error.help = help;
         };
         const ComponentInfo* loss = losses().find(training_.loss);
         // A mean by the labels' weights is one over the labels that count.
         if (loss && !find_field(*loss->fields, "class_weights"))
             refuse("loss", fmt::format("the loss `{}`", training_.loss),
-                   "`categorical_cross_entropy` and `negative_log_likelihood` leave pixels out");
+                   fmt::format(
+                       "`categorical_cross_entropy` and `negative_log_likelihood` leave {}s out",
+                       place));
         for (std::size_t i = 0; i < training_.metrics.size(); ++i) {
             const plan::MetricInfo* info = plan::find_metric(training_.metrics[i].type);
             if (info && info->join == plan::MetricJoin::sum && info->over_elements)
                 refuse(fmt::format("metrics[{}]", i),
                        fmt::format("the metric `{}`", training_.metrics[i].type),
-                       "metrics of classes leave pixels out, such as categorical_accuracy, recall "
-                       "and confusion_matrix");
+                       fmt::format("metrics of classes leave {}s out, such as "
+                                   "categorical_accuracy, recall and confusion_matrix",
+                                   place));
         }
     }
 
@@ -86,7 +91,7 @@ class Checker {
         if (!loss_->takes_labels(kind))
             refuse("loss", fmt::format("the loss `{}`", training_.loss),
                    kinds_text([&](plan::LabelKind k) { return loss_->takes_labels(k); }));
-        if (plan::ignored_value(dataset_)) ignored();
+        if (plan::ignores_labels(dataset_)) ignored();
         if (plan::mixes_samples(dataset_) && !loss_->soft) {
             Diagnostic& error = diagnostics_.error(
                 Code::labels_mismatch, span("loss"),

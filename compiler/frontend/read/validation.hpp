@@ -43,6 +43,9 @@ void read_allowed(const FieldValues& fields, const std::string& what, Diagnostic
 /// Training samples of an epoch: without those of the validation, then under- or over-sampled.
 std::int64_t samples_of_epoch(const JobSpec& job);
 
+/// That a dataset's `lengths` are of samples that the model reads step by step, all as many.
+void check_sample_lengths(const JobSpec& job, Diagnostics& diagnostics);
+
 /// Names of jobs, models and datasets become parts of file names.
 void check_spec_name(const FieldValues& fields, const std::string& what, Diagnostics& diagnostics);
 

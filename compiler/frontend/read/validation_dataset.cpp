@@ -14,6 +14,7 @@
 #include "compiler/frontend/tables/tables.hpp"
 #include "plan/dataset_choices.hpp"
 #include "plan/dataset_types.hpp"
+#include "plan/rules/lengths.hpp"
 #include "plan/rules/staging.hpp"
 
 namespace dtnn::compiler {
@@ -175,6 +176,7 @@ void read_chain(const char* name, FieldValues& fields, ShapeChain& chain,
 }
 
 /// An image has the shape that the dataset gives it; other inputs are as the model wants them.
+/// Where these have steps, `lengths` is one more.
 void take_inputs(const std::vector<InputSpec>& inputs, plan::Dataset& dataset) {
     if (!inputs.empty()) dataset.inputs.resize(inputs.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -185,9 +187,43 @@ void take_inputs(const std::vector<InputSpec>& inputs, plan::Dataset& dataset) {
         if (!inputs[i].axes.empty()) feature.axes = inputs[i].axes;
         if (i > 0 || !inputs[i].is_image()) feature.dims = feature.stored_dims = inputs[i].shape;
     }
+    const auto name = dataset.attributes.find("lengths");
+    const auto steps = std::find_if(
+        dataset.inputs.begin(), dataset.inputs.end(),
+        [](const plan::Feature& input) { return plan::has_steps(input) && !input.dims.empty(); });
+    if (name == dataset.attributes.end() || inputs.empty() || steps == dataset.inputs.end()) return;
+    dataset.inputs.push_back(
+        plan::a_length(std::get<std::string>(name->second), steps->dims.front()));
 }
 
 }  // namespace
+
+void check_sample_lengths(const JobSpec& job, Diagnostics& diagnostics) {
+    const plan::Dataset& dataset = job.dataset.dataset;
+    if (!dataset.attributes.contains("lengths")) return;
+    const auto refuse = [&](const std::string& fact, const std::string& help) {
+        Diagnostic& error =
+            diagnostics.error(Code::conflicting_fields,
+                              span_or(job.dataset.spans, "lengths", job.dataset.span), fact, help);
+        error.notes.push_back({job.model.input().span, "the model's inputs are here"});
+    };
+    if (plan::lengths_array(dataset).empty())
+        return refuse(
+            "`lengths` of dataset says how many steps a sample has, and the model reads "
+            "samples without steps",
+            "leave it out; a sequence is an input of the axes [step, feature], or [step] "
+            "of integers");
+    const std::int64_t steps = dataset.inputs.back().classes - 1;
+    for (const plan::Feature& input : dataset.inputs)
+        if (plan::has_steps(input) && input.dims.front() != steps)
+            return refuse(fmt::format("`lengths` of dataset is of all inputs that have steps, and "
+                                      "these have {} and {}",
+                                      steps, input.dims.front()),
+                          "give them as many steps, and fill the shorter arrays up");
+    if (plan::mixes_samples(dataset))
+        refuse("`lengths` of dataset says how many steps a sample has, and mixup mixes samples",
+               "leave one of them out");
+}
 
 DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name,
                          const FindData& find, Diagnostics& diagnostics,

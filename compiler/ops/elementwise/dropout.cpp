@@ -1,5 +1,7 @@
 #include "compiler/ops/elementwise/dropout.hpp"
 
+#include "compiler/ops/sequence/lengths.hpp"
+
 namespace dtnn::compiler {
 
 OpBuilder dropout_layer(const char* name, const char* applied, bool image,
@@ -15,6 +17,7 @@ OpBuilder dropout_layer(const char* name, const char* applied, bool image,
         .in_training({.op = applied, .attributes = {"rate"}, .random = true})
         .in_inference({})
         .does_nothing(drops_nothing)
+        .with_lengths(each_step)
         .field(rate)
         .shape([name, image](ShapeContext& c) {
             if (image && !expect_image(c, name)) return;

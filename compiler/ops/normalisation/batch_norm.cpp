@@ -52,6 +52,10 @@ OpDef define_batch_norm() {
         .parameter(per_channel("beta", true, "zeros"))
         .parameter(per_channel("running_mean", false, "zeros"))
         .parameter(per_channel("running_variance", false, "ones"))
+        .with_lengths([](LengthsContext& c) {
+            c.refuse("its statistics are of all steps, those that samples do not have included",
+                     "`layer_norm` or `rms_norm` take each step by itself");
+        })
         .shape([](ShapeContext& c) {
             if (!settle_features(c, "batch_norm")) return;
             if (!expect_per_channel(c, "batch_norm", 1, 4)) return;

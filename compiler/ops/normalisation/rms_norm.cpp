@@ -1,4 +1,5 @@
 #include "compiler/ops/normalisation/normalisation.hpp"
+#include "compiler/ops/sequence/lengths.hpp"
 
 namespace dtnn::compiler {
 
@@ -17,6 +18,7 @@ OpDef define_rms_norm() {
         .field(epsilon_field())
         .field(boolean_field("affine", true, "whether the result is scaled by learned numbers"))
         .operands_by("affine")
+        .with_lengths(each_step)
         .parameter(gamma_rule(layer_norm_parameter_dims, layer_norm_parameter))
         .shape([](ShapeContext& c) {
             settle_layer_norm(c);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ops/axis.hpp"
+#include "compiler/ops/sequence/lengths.hpp"
 #include "compiler/ops/sequence/sequence.hpp"
 
 namespace dtnn::compiler {
@@ -50,6 +51,19 @@ bool expect_states(ShapeContext& c, std::size_t count, const Dims& dims) {
     for (std::size_t i = operands - count; i < operands; ++i)
         if (!expect_dims(c, c.op().name.c_str(), i, "a state", dims)) return false;
     return true;
+}
+
+/// It goes from step to step, so those behind a sample's own change nothing; backwards it begins at
+/// the last of these: it goes forwards through their order round.
+void recurrent_of_lengths(LengthsContext& c) {
+    if (!flag(c.node().attributes, kReversed)) return each_step(c);
+    ValueList inputs{masked(c, c.input(0), StepMask::reversed)};
+    for (std::size_t i = 1; i < c.node().inputs.size(); ++i)
+        inputs.push_back(c.input(i));
+    Attributes forwards = c.node().attributes;
+    forwards[kReversed] = false;
+    const ValueId dst = c.emit(c.node().op, std::move(inputs), std::move(forwards), "forwards")[0];
+    c.set(masked(c, dst, StepMask::reversed), true);
 }
 
 ParameterRule bias_rule(const char* role, std::int64_t parts) {
@@ -103,6 +117,7 @@ OpBuilder recurrent_layer(const char* name, std::int64_t parts, bool hidden_bias
                                      "first biases of what the state gives to a new one"))
             .parameter(bias_rule("hidden_bias", 1));
     builder.shape([parts](ShapeContext& c) { layer_shape(c, parts); })
+        .with_lengths(recurrent_of_lengths)
         .general_form([steps = std::string(name) + "_steps"](const Graph&, const Node& node) {
             std::vector<Node> nodes = becomes(node, "dense", {{"bias", true}});
             nodes[0].inputs = {node.inputs[0], node.inputs[1], node.inputs[3]};

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/ops/axis.hpp"
+#include "compiler/ops/sequence/lengths.hpp"
 #include "compiler/ops/sequence/sequence.hpp"
 #include "compiler/support/check.hpp"
 
@@ -64,7 +65,7 @@ void attention_shape(ShapeContext& c) {
     fallback(c, "causal");
     fallback(c, kDropout);
     const auto shape = expect_attention(c);
-    if (!shape) return;
+    if (!shape || !expect_lengths(c)) return;
     const Type& src = c.input(0);
     c.result({src.dtype, shape->results(), {}, src.axes});
     if (c.flag("statistics")) c.result({src.dtype, shape->statistics(), {}, usual_axes(0)});
@@ -83,11 +84,12 @@ void attention_gradient(GradientContext& g) {
     if (!wanted) return;
     for (const ValueId more : {g.output(0), g.diff(0), g.output(1)})
         inputs.push_back(more);
-    if (node.inputs.size() > sources) inputs.push_back(g.input(sources));
+    for (std::size_t i = sources; i < node.inputs.size(); ++i)  // lengths, and what drops
+        inputs.push_back(g.input(i));
     const ValueList diffs =
         g.emit("attention_backward", std::move(inputs),
                pick(node.attributes, {kHeads, kKeyValueHeads, kScale, "causal", kJoined, kDropout,
-                                      kDrops, "seed", "stream"}),
+                                      kDrops, "seed", "stream", kPadded}),
                "diff_src");
     for (std::size_t i = 0; i < sources; ++i)
         g.set(i, diffs[i]);
@@ -126,6 +128,23 @@ void next_of_attention(StepContext& c) {
     with[kJoined] = false;
     with[kPlaced] = true;
     c.set(c.emit("attention", {queries, keys, values, c.step()}, std::move(with), "dst")[0]);
+}
+
+/// Keys that a sample does not have are not seen; queries are all worked out.
+void attention_of_lengths(LengthsContext& c) {
+    ValueList inputs;
+    for (std::size_t i = 0; i < c.node().inputs.size(); ++i)
+        inputs.push_back(c.input(i));
+    const bool keys = c.padded(inputs.size() == 1 ? 0 : 1);
+    if (inputs.size() > 1 && c.padded(1) != c.padded(2))
+        return c.refuse("its keys have the steps that each sample has, and its values others",
+                        "make both of one sequence");
+    Attributes with = c.node().attributes;
+    if (keys) {
+        inputs.push_back(c.lengths());
+        with[kPadded] = true;
+    }
+    c.set(c.emit("attention", std::move(inputs), std::move(with), "dst")[0], c.padded(0));
 }
 
 }  // namespace
@@ -201,8 +220,8 @@ OpDef define_attention() {
         .of_sequences()
         .variadic(1)
         .settle_operands([](ShapeContext& c) {
-            const std::size_t count =
-                c.inputs().size() - (c.flag(kDrops) ? 1 : 0) - (c.flag(kPlaced) ? 1 : 0);
+            const std::size_t count = c.inputs().size() - std::size_t(c.flag(kDrops)) -
+                                      std::size_t(c.flag(kPlaced)) - std::size_t(c.flag(kPadded));
             if (count != 1 && count != 3)
                 c.fail(
                     fmt::format("attention reads one layer or three, and this one reads {}", count),
@@ -218,9 +237,11 @@ OpDef define_attention() {
         .drops_by(kDropout)
         .attribute(kDrops, false)
         .attribute(kPlaced, false)
+        .attribute(kPadded, false)
         .shape(attention_shape)
         .gradient(attention_gradient)
         .next_step(next_of_attention)
+        .with_lengths(attention_of_lengths)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
             return attention_flops(in, a, 2);
         });

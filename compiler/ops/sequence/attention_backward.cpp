@@ -1,4 +1,5 @@
 #include "compiler/ops/sequence/attention.hpp"
+#include "compiler/ops/sequence/lengths.hpp"
 #include "compiler/ops/sequence/sequence.hpp"
 
 namespace dtnn::compiler {
@@ -8,7 +9,7 @@ void attention_backward_shape(ShapeContext& c) {
     const auto shape = expect_attention(c);
     if (!shape) return;
     if (!expect_dims(c, "dst", shape->results()) || !expect_dims(c, "diff_dst", shape->results()) ||
-        !expect_dims(c, "logsumexp", shape->statistics()))
+        !expect_dims(c, "logsumexp", shape->statistics()) || !expect_lengths(c))
         return;
     for (std::size_t i = 0; i < (c.flag("joined") ? 1 : 3); ++i)
         result_like(c, i);
@@ -25,6 +26,7 @@ OpDef define_attention_backward() {
         .attribute("dropout", 0.0)
         .attribute(kDrops, false)
         .attribute(kPlaced, false)
+        .attribute(kPadded, false)
         .operands_by("joined")
         .doc("Gradient of attention.")
         .shape(attention_backward_shape)

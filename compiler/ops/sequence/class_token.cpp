@@ -54,6 +54,12 @@ OpDef define_class_token() {
                         return initializer(attributes, kInitializer, kZeros, 1, dims[0]);
                     }})
         .shape(class_token_shape)
+        .with_lengths([](LengthsContext& c) {
+            c.refuse(
+                "it puts a step in front, so that samples have one more than their lengths say",
+                "put an integer for the whole in front of the samples themselves: `first_step` "
+                "reads it");
+        })
         .gradient(class_token_gradient)
         .flops([](const auto&, const auto&, const Attributes&) { return std::int64_t{0}; });
 }

@@ -1,4 +1,5 @@
 #include "compiler/ops/axis.hpp"
+#include "compiler/ops/sequence/lengths.hpp"
 #include "compiler/ops/sequence/sequence.hpp"
 
 namespace dtnn::compiler {
@@ -19,6 +20,11 @@ OpBuilder one_step(const char* name, bool last) {
             write_axis(nodes[0].attributes, 1);
             nodes.push_back(becomes(node, "flatten", {})[0]);
             return nodes;
+        })
+        .with_lengths([last](LengthsContext& c) {
+            // A sample's last step is the first of them in the order round.
+            const ValueId steps = last ? masked(c, c.input(0), StepMask::reversed) : c.input(0);
+            c.set(c.emit("first_step", {steps}, {}, "dst")[0], false);
         })
         .no_gradient("abstract: canonicalize makes it slice and flatten before differentiation")
         .flops([](const auto&, const auto&, const Attributes&) { return std::int64_t{0}; });

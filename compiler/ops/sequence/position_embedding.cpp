@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "compiler/ops/sequence/lengths.hpp"
 #include "compiler/ops/sequence/sequence.hpp"
 #include "compiler/support/check.hpp"
 
@@ -75,6 +76,7 @@ OpDef define_position_embedding() {
         .shape(position_embedding_shape)
         .attribute(kPlaced, false)
         .next_step(next_of_placed)
+        .with_lengths(each_step)
         .gradient([](GradientContext& g) {
             if (g.wants(0)) g.set(0, g.diff(0));
             if (!flag(g.node().attributes, kLearned) || !g.wants(1)) return;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "compiler/ops/sequence/lengths.hpp"
 #include "compiler/ops/sequence/sequence.hpp"
 
 namespace dtnn::compiler {
@@ -43,6 +44,7 @@ OpDef define_rotary_embedding() {
         .shape(rotary_embedding_shape)
         .attribute(kPlaced, false)
         .next_step(next_of_placed)
+        .with_lengths(each_step)
         .gradient([](GradientContext& g) {
             if (!g.wants(0)) return;
             Attributes attributes = g.node().attributes;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ops/sequence/lengths.hpp"
+
 namespace dtnn::compiler {
 
 bool is_sequence(const Type& type) {
@@ -15,6 +17,16 @@ bool expect_sequence(ShapeContext& c, std::size_t i) {
                        sample_text(c.input(i))),
            is_image(c.input(i)) ? "`pixels_to_steps` makes one of an image"
                                 : "`reshape: {shape: [steps, features]}` makes one of it");
+    return false;
+}
+
+bool expect_lengths(ShapeContext& c) {
+    const auto place = c.place_of("lengths");
+    if (!place) return true;
+    const Type& lengths = c.input(*place);
+    if (lengths.dtype == DType::i32 && lengths.elements() == c.input(0).dims[0]) return true;
+    c.fail(fmt::format("{}: lengths must be an integer for each of {} samples", c.op().name,
+                       c.input(0).dims[0]));
     return false;
 }
 

@@ -1,4 +1,5 @@
 #include "compiler/ops/axis.hpp"
+#include "compiler/ops/sequence/lengths.hpp"
 #include "compiler/ops/sequence/sequence.hpp"
 
 namespace dtnn::compiler {
@@ -33,6 +34,7 @@ OpDef define_transpose() {
         .of_sequences()
         .keeps_numbers()
         .general_form(transpose_form)
+        .with_lengths(steps_as_zeros)
         .shape([](ShapeContext& c) {
             const Dims& src = c.input(0).dims;
             c.result({c.input(0).dtype, {src[0], src[2], src[1]}, {}, usual_axes(2)});

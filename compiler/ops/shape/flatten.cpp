@@ -1,4 +1,5 @@
 #include "compiler/ops/axis.hpp"
+#include "compiler/ops/sequence/lengths.hpp"
 
 namespace dtnn::compiler {
 
@@ -17,6 +18,7 @@ OpDef define_flatten() {
         .doc("One row of numbers per sample, in the order channels, height, width.")
         .layer("- flatten")
         .keeps_numbers()
+        .with_lengths(steps_as_zeros)
         .shape([](ShapeContext& c) {
             const Type& src = c.input(0);
             if (src.dims.empty()) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ops/axis.hpp"
+#include "compiler/ops/sequence/lengths.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -24,6 +25,13 @@ void mean_shape(ShapeContext& c) {
     c.result(dst);
 }
 
+/// Over the steps, of those that each sample has.
+void mean_of_lengths(LengthsContext& c) {
+    if (spares_steps(c.node())) return each_step(c);
+    const ValueId steps = masked(c, c.input(0), StepMask::mean);
+    c.set(c.emit("mean", {steps}, c.node().attributes, "dst")[0], false);
+}
+
 }  // namespace
 
 /// dst = the mean of src along the axis, which is gone.
@@ -36,6 +44,7 @@ OpDef define_mean() {
         .field(choice_field("axis", "steps", {"steps", "features", kChannels},
                             "axis over which the mean is taken"))
         .shape(mean_shape)
+        .with_lengths(mean_of_lengths)
         .gradient([](GradientContext& g) {
             if (!g.wants(0)) return;
             Attributes attributes = shape_attributes(g.graph().type(g.input(0)));

@@ -4,6 +4,7 @@
 
 #include "compiler/ir/printer.hpp"
 #include "compiler/ops/axis.hpp"
+#include "compiler/ops/sequence/lengths.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -98,6 +99,7 @@ OpDef define_reshape() {
             "another shape.")
         .layer("- reshape: {shape: [64, 7, -1]}")
         .keeps_numbers()
+        .with_lengths(steps_as_zeros)
         .field(field)
         .shape(reshape_shape)
         .no_gradient("abstract: canonicalize makes it flatten and unflatten before differentiation")

@@ -174,11 +174,14 @@ void ArraySource::set_masks(Part& part, NpyArray& array) {
     }
     std::vector<std::int64_t> values(static_cast<std::size_t>(pixels));
     const std::int64_t bytes = std::int64_t(values.size()) * header.item_bytes;
+    const bool has_steps = plan::has_steps(expected_.inputs[0]);
     for (std::int64_t i = 0; i < part.samples(); ++i) {
         convert_elements(header, array.bytes.data() + header.begin + i * bytes, array.name,
                          std::span<std::int64_t>(values));
+        values.resize(std::size_t(counted(part, i, has_steps, places())));
         for (const std::int64_t value : values)
             if (value != expected_.ignored) checked_class(array, i, value, 0, expected_.classes);
+        values.resize(std::size_t(pixels));
     }
     part.masks = std::move(array);
 }
@@ -272,10 +275,11 @@ ArraySource::Part ArraySource::read_part(const std::string& path, const Names& n
     settle(part, labels);
     for (std::size_t i = 0; i < part.inputs.size(); ++i)
         check_input(part, i);
+    read_lengths(part);
     set_labels(part, labels, names.first_class);
-    const std::size_t label_bytes = part.labels.capacity() * sizeof(std::int32_t) +
-                                    part.masks.bytes.capacity() +
-                                    part.targets.capacity() * sizeof(double);
+    const std::size_t label_bytes =
+        (part.labels.capacity() + part.lengths.capacity()) * sizeof(std::int32_t) +
+        part.masks.bytes.capacity() + part.targets.capacity() * sizeof(double);
     check_cache(path, std::int64_t(label_bytes));
     resident_ += std::int64_t(label_bytes);
     hash_ = ContentHash().add(hash_).add(std::uint64_t(part.file->size())).value();
@@ -414,11 +418,13 @@ void ArraySource::load_input(const Part& part, std::size_t i, std::int64_t at,
     const char* const from = elements(part, i, at, sample.packed);
     const auto name = [&] { return fmt::format("{}[{}]", input.name, at); };
     SampleArray& array = sample.inputs[i];
+    const auto there = std::size_t(counted(part, at, plan::has_steps(wanted), dims));
     if (wanted.kind == plan::LabelKind::classes) {
         std::vector<std::int64_t> values(static_cast<std::size_t>(element_count(dims)));
         convert_elements(input.header, from, input.name, std::span<std::int64_t>(values));
         array.dims = dims;
         array.integers.clear();
+        std::fill(values.begin() + std::ptrdiff_t(there), values.end(), std::int64_t{0});
         for (const std::int64_t value : values) {
             if (value < 0 || value >= wanted.classes)
                 throw bad_file(name(),
@@ -436,6 +442,7 @@ void ArraySource::load_input(const Part& part, std::size_t i, std::int64_t at,
     array.fill(dims, [&](auto to) {
         using Real = typename decltype(to)::value_type;
         convert_elements(input.header, from, input.name, to);
+        std::fill(to.begin() + std::ptrdiff_t(there), to.end(), Real(0));
         // To the end whatever is found, so that the loop is one of vectors.
         bool finite = true;
         for (const Real value : to)
@@ -465,6 +472,10 @@ void ArraySource::load_labels(const Part& part, std::int64_t at, Sample& sample)
             values.begin(), values.end(), target.integers.begin(), [&](std::int64_t value) {
                 return value == expected_.ignored ? plan::kIgnoredLabel : std::int32_t(value);
             });
+        const std::int64_t there =
+            counted(part, at, plan::has_steps(expected_.inputs[0]), target.dims);
+        std::fill(target.integers.begin() + std::ptrdiff_t(there), target.integers.end(),
+                  plan::kIgnoredLabel);
     } else if (expected_.kind == plan::LabelKind::classes) {
         sample.target().set_class(part.labels[std::size_t(at)]);
     } else if (expected_.kind != plan::LabelKind::input) {

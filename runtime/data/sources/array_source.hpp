@@ -40,6 +40,9 @@ class ArraySource final : public SampleSource {
             {};               ///< the samples are x_PART and y_PART alone; empty: those of training
         bool pixels = false;  ///< a class for every pixel or step
         std::optional<std::int64_t> ignored = {};  ///< the number of pixels that do not count
+        /// The last of the inputs says how many steps each sample has, of those that have steps:
+        /// those behind them are not looked at. They become zeros, and their labels do not count.
+        bool lengths = false;
     };
 
     /// The type `archive`: one file with x_train, y_train, x_test and y_test, or, where there is no
@@ -58,10 +61,11 @@ class ArraySource final : public SampleSource {
     /// without a name x, x_test, or the only array, which an .npy file is, too.
     static std::unique_ptr<ArraySource> open_given(const std::string& path,
                                                    std::vector<plan::Feature> inputs,
-                                                   std::int64_t cache);
+                                                   std::int64_t cache, bool lengths = false);
 
     /// Samples to be predicted, all of the train split, where they lie; none yet.
-    static std::unique_ptr<ArraySource> of_memory(std::vector<plan::Feature> inputs);
+    static std::unique_ptr<ArraySource> of_memory(std::vector<plan::Feature> inputs,
+                                                  bool lengths = false);
     /// Takes these in place of those before: an array for each input, of [samples] and the extents
     /// of the input, or of any where images are of several sizes. What does not fit is a RunError.
     void take(std::vector<GivenArray> arrays);
@@ -94,6 +98,7 @@ class ArraySource final : public SampleSource {
         std::vector<std::int32_t> labels;
         NpyArray masks;  ///< of classes of pixels, in place of `labels`
         std::vector<double> targets;
+        std::vector<std::int32_t> lengths;  ///< of samples, where an input says them
         std::int64_t samples() const { return inputs[0].header.dims[0]; }
     };
     struct Names {
@@ -122,6 +127,11 @@ class ArraySource final : public SampleSource {
     /// What the dataset does not say of shape and classes becomes what the arrays are.
     void settle(const Part& part, const NpyArray& labels);
     void check_input(const Part& part, std::size_t i) const;
+    /// Of the input that says them, where there is one.
+    void read_lengths(Part& part) const;
+    /// Of the elements of an array of the sample whose first axis are its steps, those of steps
+    /// that it has; of others all.
+    std::int64_t counted(const Part& part, std::int64_t at, bool has_steps, const Dims& dims) const;
     /// The bytes of a sample of an input; `room` is for those that are read from the file.
     const char* elements(const Part& part, std::size_t i, std::int64_t sample,
                          std::vector<std::uint8_t>& room) const;

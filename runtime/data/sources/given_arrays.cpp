@@ -13,8 +13,9 @@ namespace dtnn::runtime {
 
 std::unique_ptr<ArraySource> ArraySource::open_given(const std::string& path,
                                                      std::vector<plan::Feature> inputs,
-                                                     std::int64_t cache) {
+                                                     std::int64_t cache, bool lengths) {
     Expected expected;
+    expected.lengths = lengths;
     expected.inputs = std::move(inputs);
     expected.kind = plan::LabelKind::input;
     expected.cache = cache;
@@ -27,7 +28,8 @@ std::unique_ptr<ArraySource> ArraySource::open_given(const std::string& path,
     return source;
 }
 
-std::unique_ptr<ArraySource> ArraySource::of_memory(std::vector<plan::Feature> inputs) {
+std::unique_ptr<ArraySource> ArraySource::of_memory(std::vector<plan::Feature> inputs,
+                                                    bool lengths) {
     Part part;
     for (plan::Feature& input : inputs) {
         if (input.stored_dims.empty()) input.stored_dims = input.dims;
@@ -39,6 +41,7 @@ std::unique_ptr<ArraySource> ArraySource::of_memory(std::vector<plan::Feature> i
     }
     Expected expected;
     expected.kind = plan::LabelKind::input;
+    expected.lengths = lengths;
     expected.counts = Counts::any;
     expected.inputs = std::move(inputs);
     std::unique_ptr<ArraySource> source(new ArraySource(std::move(expected)));
@@ -62,6 +65,7 @@ void ArraySource::take(std::vector<GivenArray> arrays) {
     }
     for (std::size_t i = 0; i < part.inputs.size(); ++i)
         check_input(part, i);
+    read_lengths(part);
 }
 
 const char* ArraySource::given_elements(const GivenArray& array, std::int64_t sample,

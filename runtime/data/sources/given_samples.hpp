@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "plan/rules/lengths.hpp"
 #include "runtime/data/sample_source.hpp"
 #include "runtime/data/sources/array_source.hpp"
 
@@ -19,7 +20,9 @@ void leave_target_open(const plan::Dataset& dataset, Sample& sample);
 class GivenSamples final : public SampleSource {
   public:
     explicit GivenSamples(plan::Dataset dataset)
-        : dataset_(std::move(dataset)), arrays_(ArraySource::of_memory(dataset_.inputs)) {}
+        : dataset_(std::move(dataset)),
+          arrays_(
+              ArraySource::of_memory(dataset_.inputs, plan::lengths_input(dataset_).has_value())) {}
 
     /// Takes these in place of those before: an array for each input, all of as many samples. They
     /// are read where they lie. What does not fit is a RunError.

@@ -15,6 +15,7 @@
 #include "base/file_limits.hpp"
 #include "base/quantity_text.hpp"
 #include "plan/dataset_types.hpp"
+#include "plan/rules/lengths.hpp"
 #include "plan/rules/resident.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/regular_file.hpp"
@@ -204,7 +205,8 @@ void PredictionInputs::add_given(const std::string& path) {
                        several ? "give an .npz file that has an array for each"
                                : "give .npz or .npy files of arrays [samples] and these extents");
     Part part{.path = path, .several = true};
-    part.source = ArraySource::open_given(path, dataset_.inputs, kMostTensorBytes);
+    part.source = ArraySource::open_given(path, dataset_.inputs, kMostTensorBytes,
+                                          plan::lengths_input(dataset_).has_value());
     part.samples = part.source->size(Split::train);
     add_part(std::move(part));
 }

@@ -104,7 +104,8 @@ ArraySource::Expected arrays_of(const plan::Dataset& dataset, const Asked& asked
             !dataset.attributes.contains(kShare) && part_of(dataset).empty(),
             part_of(dataset),
             labels_pixels(dataset),
-            plan::ignored_value(dataset)};
+            plan::ignored_value(dataset),
+            plan::lengths_input(dataset).has_value()};
 }
 
 }  // namespace dtnn::runtime

@@ -220,7 +220,7 @@ class RequestReader {
     /// By who reads such arrays.
     void check_shapes() const {
         try {
-            runtime::ArraySource::of_memory(form_.inputs)->take(request_.arrays);
+            runtime::ArraySource::of_memory(form_.inputs, form_.lengths)->take(request_.arrays);
         } catch (const runtime::RunError& error) {
             refuse(fmt::format("{}; {}", error.what(), error.help()));
         }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/json.hpp"
+#include "plan/rules/lengths.hpp"
 #include "tools/dtnn_run/serve/tensor_types.hpp"
 
 namespace dtnn::serve {
@@ -31,6 +32,7 @@ NetworkForm::NetworkForm(std::string its_name, const plan::Plan& plan, std::stri
     : name(std::move(its_name)),
       checksum(std::move(its_checksum)),
       inputs(plan.dataset.inputs),
+      lengths(plan::lengths_input(plan.dataset).has_value()),
       output(runtime::prediction_form(plan)),
       dtype(plan.target.dtype),
       classes(std::move(its_classes)),

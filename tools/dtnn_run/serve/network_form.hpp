@@ -23,6 +23,7 @@ struct NetworkForm {
     std::string checksum;  ///< of the plan
     /// Each with a name: the only one that the plan does not name is `x`, as in files of arrays.
     std::vector<plan::Feature> inputs;
+    bool lengths = false;  ///< the last of them says how many steps each sample has
     runtime::PredictionForm output;
     DType dtype = DType::f32;          ///< of the output
     std::vector<std::string> classes;  ///< names; empty: nobody has named them

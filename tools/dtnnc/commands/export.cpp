@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "plan/json/json.hpp"
 #include "plan/normalization.hpp"
+#include "plan/rules/lengths.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
@@ -108,6 +109,13 @@ int export_model(const ExportCommand& command) {
         named_plan(command.source, {}, command.common, diagnostics);
     if (const int exit_code = print_diagnostics(diagnostics, command.common); !plan)
         return exit_code;
+    if (const std::string lengths = plan::lengths_array(plan->dataset); !lengths.empty())
+        throw UsageError(fmt::format(
+            "the samples of the plan have lengths (`{}`), and ONNX's layers know none\nhelp: "
+            "export "
+            "the same model by a job whose dataset has no `lengths`: its weights fit, and it is "
+            "right for samples that have all steps",
+            lengths));
     if (command.preprocessing) {
         if (!plan::has_image(plan->dataset))
             throw UsageError(
