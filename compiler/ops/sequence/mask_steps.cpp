@@ -8,7 +8,8 @@ constexpr const char* kMaskForm = "form";
 }  // namespace
 
 ValueId masked(LengthsContext& c, ValueId value, StepMask form) {
-    return c.emit("mask_steps", {value, c.lengths()}, {{kMaskForm, std::string(plan::name_of(form))}},
+    return c.emit("mask_steps", {value, c.lengths()},
+                  {{kMaskForm, std::string(plan::name_of(form))}},
                   std::string(plan::name_of(form)))[0];
 }
 
