@@ -22,6 +22,13 @@ constexpr auto names_of(PaddingWord) {
     return std::to_array<const char*>({"valid", "same"});
 }
 
+/// The same of the steps of a sequence: none, as of images, or before the first alone, so many that
+/// no window has a step behind the one that it is of.
+enum class StepPadding : std::uint8_t { valid, same, causal };
+constexpr auto names_of(StepPadding) {
+    return std::to_array<const char*>({"valid", "same", "causal"});
+}
+
 /// How cells between those of an image get their values.
 enum class Resampling : std::uint8_t { nearest, bilinear };
 constexpr auto names_of(Resampling) {

@@ -116,11 +116,12 @@ OpBuilder& OpBuilder::flops(std::function<std::int64_t(const std::vector<Type>&,
 OpBuilder& OpBuilder::weights_and_bias(
     std::string_view bias_doc, decltype(ParameterRule::dims) dims,
     decltype(ParameterRule::initializer) initializer,
-    std::function<std::int64_t(const Type& input, const Attributes&)> units) {
+    std::function<std::int64_t(const Type& input, const Attributes&)> units,
+    decltype(ParameterRule::view) view) {
     field(boolean_field("bias", true, bias_doc));
     field(initializer_field("weights_initializer", "glorot_uniform", "first weights"));
     field(initializer_field("bias_initializer", "zeros", "first biases"));
-    parameter({"weights", true, std::move(dims), std::move(initializer)});
+    parameter({"weights", true, std::move(dims), std::move(initializer), std::move(view)});
     return parameter({"bias", true,
                       [units = std::move(units)](const Type& input, const Attributes& attributes) {
                           return flag(attributes, "bias") ? Dims{units(input, attributes)} : Dims{};

@@ -90,10 +90,12 @@ class OpBuilder {
     }
     /// The parameters `weights` and, unless the field `bias` is false, `bias` of `units` numbers,
     /// and the fields of both: bias, weights_initializer, bias_initializer.
+    /// `view`: of the weights (ParameterRule).
     OpBuilder& weights_and_bias(
         std::string_view bias_doc, decltype(ParameterRule::dims) dims,
         decltype(ParameterRule::initializer) initializer,
-        std::function<std::int64_t(const Type& input, const Attributes&)> units);
+        std::function<std::int64_t(const Type& input, const Attributes&)> units,
+        decltype(ParameterRule::view) view = {});
     OpBuilder& shape(std::function<void(ShapeContext&)> rule) {
         return set(def_.shape, std::move(rule));
     }
@@ -173,6 +175,11 @@ class OpBuilder {
     OpBuilder& general_form(std::function<std::vector<Node>(const Graph&, const Node&)> rule) {
         return set(def_.general_form, std::move(rule));
     }
+    /// OpDef::over_images has what it says.
+    OpBuilder& over_images(std::function<Node(const Graph&, Node)> rule) {
+        return of_sequences().set(def_.over_images, std::move(rule));
+    }
+    OpBuilder& follows_images() { return set(def_.follows_images, true); }
     OpBuilder& in_training(PhaseForm form) { return set(def_.in_training, std::move(form)); }
     OpBuilder& in_inference(PhaseForm form) { return set(def_.in_inference, std::move(form)); }
     OpBuilder& kept_for_backward(std::string_view attribute) {
@@ -188,10 +195,10 @@ class OpBuilder {
     OpBuilder& view(View when) { return set(def_.view, when); }
     /// Loops over flat memory, as do the updates of optimizers.
     OpBuilder& expression(std::string postfix) {
-        return lie_alike().same_step().set(def_.expression, std::move(postfix));
+        return lie_alike().same_step().follows_images().set(def_.expression, std::move(postfix));
     }
     OpBuilder& expression_rule(std::function<std::string(const Node&)> rule) {
-        return lie_alike().same_step().set(def_.expression_rule, std::move(rule));
+        return lie_alike().same_step().follows_images().set(def_.expression_rule, std::move(rule));
     }
 
     operator OpDef() { return std::move(def_); }  // NOLINT: the end of a chain

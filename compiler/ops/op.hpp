@@ -322,6 +322,13 @@ struct OpDef {
     /// Simpler operators of the same meaning, each reading the one before as operand 0; none where
     /// the node is as simple as can be.
     std::function<std::vector<Node>(const Graph&, const Node&)> general_form;
+    /// Of operators over sequences, which no kernel runs: what it is over images of one row,
+    /// [features, 1, steps], which are the same bytes. Its operands and results that are sequences
+    /// are those images there; results stay in their order (passes/steps_as_images.cpp).
+    std::function<Node(const Graph&, Node)> over_images;
+    /// It means the same of such images, feature by feature, so it may stay between two that have
+    /// to be over images.
+    bool follows_images = false;
     std::optional<PhaseForm> in_training, in_inference;
     /// The attribute that asks for the results that backward reads; empty: none.
     std::string_view kept_for_backward;

@@ -23,15 +23,6 @@ std::vector<std::int64_t> list(const auto& array) {
     return {array.begin(), array.end()};
 }
 
-/// Both halves of the padding that makes ceil(extent / stride) outputs.
-std::pair<std::int64_t, std::int64_t> same_padding(const Window& w, int axis, std::int64_t extent) {
-    const auto stride = w.stride[std::size_t(axis)];
-    const std::int64_t outputs = (extent + stride - 1) / stride;
-    const std::int64_t total =
-        std::max<std::int64_t>((outputs - 1) * stride + w.reach(axis) - extent, 0);
-    return {total / 2, total - total / 2};
-}
-
 /// Images have fewer channels than this, what layers made of them has more.
 constexpr std::int64_t kImageChannels = 4;
 
@@ -56,6 +47,26 @@ KernelClass class_by_filters(const KernelClassContext& c, const Dims& filters, K
 }
 
 }  // namespace
+
+std::pair<std::int64_t, std::int64_t> same_padding(const Window& w, int axis, std::int64_t extent) {
+    const auto stride = w.stride[std::size_t(axis)];
+    const std::int64_t outputs = (extent + stride - 1) / stride;
+    const std::int64_t total =
+        std::max<std::int64_t>((outputs - 1) * stride + w.reach(axis) - extent, 0);
+    return {total / 2, total - total / 2};
+}
+
+std::optional<std::int64_t> window_of_padding(const Window& w, int axis, std::int64_t extent) {
+    const auto a = std::size_t(axis);
+    for (std::int64_t o = 0; o < w.output(axis, extent); ++o) {
+        const std::int64_t first = o * w.stride[a] - w.padding[2 * a];
+        bool inside = false;
+        for (std::int64_t k = 0; k < w.kernel[a] && !inside; ++k)
+            inside = first + k * w.dilation[a] >= 0 && first + k * w.dilation[a] < extent;
+        if (!inside) return o;
+    }
+    return std::nullopt;
+}
 
 bool expect_divided(ShapeContext& c, std::int64_t groups, std::int64_t count, const char* what) {
     if (count % groups == 0) return true;
@@ -183,20 +194,16 @@ bool expect_cells(ShapeContext& c, const char* op, const Window& w, const Dims& 
     for (int axis = 0; axis < 2; ++axis) {
         const auto a = std::size_t(axis);
         const std::int64_t extent = image[2 + a];
-        for (std::int64_t o = 0; o < w.output(axis, extent); ++o) {
-            const std::int64_t first = o * w.stride[a] - w.padding[2 * a];
-            bool inside = false;
-            for (std::int64_t k = 0; k < w.kernel[a] && !inside; ++k)
-                inside = first + k * w.dilation[a] >= 0 && first + k * w.dilation[a] < extent;
-            if (inside) continue;
-            c.fail(fmt::format("{}: the {} window at {} {} holds padding only: cells {} to {} of 0 "
-                               "to {}",
-                               op, fmt::format("{}x{}", w.kernel[0], w.kernel[1]),
-                               axis == 0 ? "row" : "column", o, first, first + w.reach(axis) - 1,
-                               extent - 1),
-                   "use less padding than the kernel is wide", "padding");
-            return false;
-        }
+        const auto empty = window_of_padding(w, axis, extent);
+        if (!empty) continue;
+        const std::int64_t first = *empty * w.stride[a] - w.padding[2 * a];
+        c.fail(fmt::format("{}: the {} window at {} {} holds padding only: cells {} to {} of 0 "
+                           "to {}",
+                           op, fmt::format("{}x{}", w.kernel[0], w.kernel[1]),
+                           axis == 0 ? "row" : "column", *empty, first, first + w.reach(axis) - 1,
+                           extent - 1),
+               "use less padding than the kernel is wide", "padding");
+        return false;
     }
     return true;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "compiler/ops/define.hpp"
 
@@ -46,6 +47,13 @@ std::int64_t groups_of(const Attributes& attributes);
 /// The attribute as two numbers, or `absent` twice.
 std::array<std::int64_t, 2> pair_of(const Attributes& attributes, const char* name,
                                     std::int64_t absent = 1);
+
+/// The padding before and behind that makes ceil(extent / stride) windows along the axis.
+std::pair<std::int64_t, std::int64_t> same_padding(const Window& window, int axis,
+                                                   std::int64_t extent);
+
+/// The first window along the axis that holds padding only; none: there is no such.
+std::optional<std::int64_t> window_of_padding(const Window& window, int axis, std::int64_t extent);
 
 /// Fails when a window holds padding only: a pool has no result there.
 bool expect_cells(ShapeContext& c, const char* op, const Window& window, const Dims& image);

@@ -123,10 +123,12 @@ struct Word {
         parts = tokens;
         // `2d` has no place of its own: `conv2d_transpose`, `ConvTranspose2d`.
         for (std::size_t i = 0; i < tokens.size(); ++i)
-            if (tokens[i].size() > 2 && tokens[i].ends_with("2d")) {
-                tokens[i].resize(tokens[i].size() - 2);
-                tokens.emplace_back("2d");
-            }
+            for (const char* dimensions : {"1d", "2d"})
+                if (tokens[i].size() > 2 && tokens[i].ends_with(dimensions)) {
+                    tokens[i].resize(tokens[i].size() - 2);
+                    tokens.emplace_back(dimensions);
+                    break;
+                }
         std::sort(tokens.begin(), tokens.end());
         if (tokens.size() > 1) sorted = joined(tokens);
     }

@@ -1,6 +1,12 @@
 #include "compiler/support/field_table.hpp"
 
+#include "base/tensor/choices.hpp"
+
 namespace dtnn::compiler {
+
+std::vector<std::string_view> padding_words(FieldType type) {
+    return type == FieldType::step_padding ? words_of<StepPadding>() : words_of<PaddingWord>();
+}
 
 const Field* find_field(const FieldTable& table, std::string_view name) {
     for (const Field& field : table)
@@ -16,6 +22,7 @@ std::span<const ParameterType> parameter_types() {
         {"text", FieldType::text},
         {"integer_pair", FieldType::integer_pair, true},
         {"padding", FieldType::padding, true},
+        {"step_padding", FieldType::step_padding, true},
         {"initializer", FieldType::initializer},
     };
     return kTypes;

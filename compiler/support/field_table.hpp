@@ -32,6 +32,8 @@ enum class FieldType {
     integer_pair,       ///< one integer or [vertical, horizontal]; stored as two integers
     padding,  ///< valid, same, an integer, [vertical, horizontal] or [top, bottom, left, right];
               ///< stored as text "valid"/"same", or as four integers
+    step_padding,  ///< valid, same, causal, an integer or [before, behind]; stored as text, or as
+                   ///< two integers
     integer_list,
     real_list,
     text_list,
@@ -49,6 +51,9 @@ enum class FieldType {
     mapping,       ///< a map whose keys are the user's own names
     any,           ///< a value whose type another field names
 };
+
+/// What a padding may be beside numbers: the words of an image's, or of a sequence's.
+std::vector<std::string_view> padding_words(FieldType type);
 
 /// A closed set of names, each with fields of its own: compiler/frontend/tables/components.hpp.
 struct ComponentSet;

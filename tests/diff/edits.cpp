@@ -44,6 +44,9 @@ std::optional<AttributeValue> another_value(const compiler::Field& field, const 
             std::int64_t left = std::int64_t(random.below(3));
             return std::vector<std::int64_t>{below + 2, below, left, left};
         }
+        case FieldType::step_padding:
+            // More before the steps than behind them: neither valid nor same comes to that.
+            return std::vector<std::int64_t>{std::int64_t(random.below(3)) + 2, 0};
         default:
             return std::nullopt;
     }

@@ -85,6 +85,29 @@ graph @batch_norm(%source: f64[4,2,6,6], @c1.weights: f64[4,2,3,3], @n1.gamma: f
   return predictions=%p
 })";
 
+const char* const kSteps = R"(
+graph @steps(%source: f64[3,9,2], @c1.weights: f64[4,2,1,3] of [4,2,3], @c1.bias: f64[4], @n1.gamma: f64[4],
+             @n1.beta: f64[4], @n1.running_mean: f64[4] frozen, @n1.running_variance: f64[4] frozen,
+             @c2.weights: f64[4,1,1,2] of [4,1,2], @c3.weights: f64[4,2,1,2] of [4,2,2], @q.weights: f64[4,3],
+             @q.bias: f64[3], @d.weights: f64[4,3], @d.bias: f64[3]) {
+  %a = conv1d(%source, @c1.weights, @c1.bias) {bias=true, dilation=2, padding=causal}
+  %b = max_pool1d(%a) {kernel=2, stride=1}
+  %c = batch_norm(%b, @n1.gamma, @n1.beta, @n1.running_mean, @n1.running_variance)
+  %d = tanh(%c)
+  %e = depthwise_conv1d(%d, @c2.weights) {padding=same}
+  %f = add(%d, %e)
+  %g = conv1d(%f, @c3.weights) {groups=2, stride=2}
+  %h = sigmoid(%g)
+  %i = avg_pool1d(%h) {kernel=2, stride=1}
+  %j = dense(%i, @q.weights, @q.bias) {bias=true}
+  %k = matmul(%j, %i) {transpose_first=true, scale=0.5}
+  %l = matmul(%j, %k)
+  %m = mean(%l) {axis=steps}
+  %n = dense(%m, @d.weights, @d.bias) {bias=true}
+  %p = softmax(%n)
+  return predictions=%p
+})";
+
 Graph training_graph(const char* text, const char* loss, bool optional_passes) {
     PassContext context;
     context.training.loss = loss;
@@ -187,6 +210,10 @@ TEST_CASE("a model with a residual branch") {
 
 TEST_CASE("a model with concatenated branches") {
     check_all_ways(kConcatenation, "mean_squared_error", 4);
+}
+
+TEST_CASE("a model of windows over steps and of products of two sequences") {
+    check_all_ways(kSteps, "categorical_cross_entropy", 3);
 }
 
 TEST_CASE("a model with batch norm, alone and before a residual sum") {

@@ -191,6 +191,43 @@ GRID(mask_steps) {
 
 namespace {
 
+struct Factors {
+    std::int64_t batch, rows, summed, columns;
+};
+/// One number and blocks of them, whole and not; rows that fill vectors and that do not; more than
+/// is summed at a time.
+const std::vector<Factors> kFactors{{1, 1, 1, 1},     {2, 3, 5, 7},     {3, 64, 32, 64},
+                                    {1, 65, 16, 131}, {5, 7, 300, 9},   {2, 70, 257, 66},
+                                    {1, 6, 512, 16},  {40, 12, 33, 48}, {1, 130, 4, 1}};
+
+}  // namespace
+
+GRID(matmul) {
+    std::vector<Case> cases;
+    for (const Factors& f : kFactors) {
+        for (const bool first : {false, true}) {
+            for (const bool second : {false, true}) {
+                Case item;
+                item.problem = problem("matmul",
+                                       {row_major(first ? Dims{f.batch, f.summed, f.rows}
+                                                        : Dims{f.batch, f.rows, f.summed}),
+                                        row_major(second ? Dims{f.batch, f.columns, f.summed}
+                                                         : Dims{f.batch, f.summed, f.columns})},
+                                       {row_major({f.batch, f.rows, f.columns})},
+                                       {{"transpose_first", first},
+                                        {"transpose_second", second},
+                                        {"scale", 1 / std::sqrt(double(f.summed))}});
+                item.f32_tolerance = 1e-5;
+                item.f64_tolerance = 1e-13;
+                cases.push_back(item);
+            }
+        }
+    }
+    return cases;
+}
+
+namespace {
+
 struct Cell {
     std::int64_t batch, steps, units;
 };

@@ -189,7 +189,8 @@ void add_integers(const Field& field, bool expressions, std::vector<Json>& forms
         return;
     }
     const bool padding = field.type == FieldType::padding;
-    if (padding) forms.push_back(choices_schema({"valid", "same"}));
+    if (padding || field.type == FieldType::step_padding)
+        forms.push_back(choices_schema(padding_words(field.type)));
     forms.push_back(number_schema(field, "integer"));
     forms.push_back(list_schema(item, 2, 2));
     if (padding) forms.push_back(list_schema(item, 4, 4));
@@ -247,6 +248,7 @@ Json field_schema(const Field& field, bool expressions) {
             break;
         case FieldType::integer_pair:
         case FieldType::padding:
+        case FieldType::step_padding:
         case FieldType::integer_list:
             add_integers(field, expressions, forms);
             break;

@@ -19,9 +19,12 @@ std::vector<std::string> layers_before(const OpDef& op) {
     const std::string convolution = "- conv2d: {filters: 32, kernel: 3, padding: same}";
     if (op.takes_integers()) return {};
     // Behind a layer that learns, so that it has something to hand back.
-    if (works_along_steps(op)) return {"- dense: {units: 32}"};
-    std::vector<std::string> layers = {convolution};
     // Examples of what joins layers name two of them.
+    const std::string dense = "- dense: {units: 32}";
+    if (works_along_steps(op))
+        return op.example.find("dense_2") != std::string::npos ? std::vector{dense, dense}
+                                                               : std::vector{dense};
+    std::vector<std::string> layers = {convolution};
     if (op.example.find("conv2d_2") != std::string::npos) layers.push_back(convolution);
     if (op.name == "dense") layers.emplace_back("- flatten");
     return layers;

@@ -24,6 +24,8 @@ struct Window {
 };
 
 std::int64_t part_of(const LayerSpec& layer, const char* field, std::size_t axis) {
+    // Of steps: an image of one row.
+    if (const auto* one = value_of<std::int64_t>(layer.fields, field)) return axis == 0 ? 1 : *one;
     const auto* pair = value_of<std::vector<std::int64_t>>(layer.fields, field);
     return pair && pair->size() == 2 ? (*pair)[axis] : 1;
 }
@@ -109,9 +111,10 @@ void pooling_without_effect(const LintSubject& subject, LintVoice& voice) {
         if (whole ? one_pixel : !one_pixel && !one_cell) continue;
         voice.say(layer.span,
                   fmt::format("`{}` changes nothing: {}", layer.name,
-                              one_pixel ? "the image has one pixel already"
-                              : whole   ? "the image has that size already"
-                                        : "its windows have one pixel each"),
+                              one_pixel                    ? "the image has one pixel already"
+                              : whole                      ? "the image has that size already"
+                              : layer.axes == image_axes() ? "its windows have one pixel each"
+                                                           : "its windows have one step each"),
                   "leave it out");
     }
 }

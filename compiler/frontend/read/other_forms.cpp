@@ -206,7 +206,8 @@ std::string form_help(std::string_view text) {
 
 std::string scalar_help(const SourceNode& node, FieldType wanted) {
     const bool several = wanted == FieldType::integer_list || wanted == FieldType::integer_pair ||
-                         wanted == FieldType::real_list || wanted == FieldType::padding;
+                         wanted == FieldType::real_list || wanted == FieldType::padding ||
+                         wanted == FieldType::step_padding;
     const std::string list = several ? list_of_numbers(node.text) : "";
     if (!list.empty()) return fmt::format("a list stands in brackets: {}", list);
     if (node.parted && wanted == FieldType::integer)

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <set>
 
-#include "base/tensor/choices.hpp"
 #include "compiler/frontend/read/operator_values.hpp"
 #include "compiler/frontend/read/other_forms.hpp"
 #include "compiler/frontend/read/quantity.hpp"
@@ -78,6 +77,7 @@ class ValueReader {
             case FieldType::integer_pair:
                 return wrap(pair(node));
             case FieldType::padding:
+            case FieldType::step_padding:
                 return padding(node);
             case FieldType::integer_list:
                 return wrap(integers(node));
@@ -330,22 +330,23 @@ class ValueReader {
         return integers(node);
     }
 
+    /// Of the four sides of an image, or of the two of a sequence.
     std::optional<AttributeValue> padding(const SourceNode& node) {
+        const std::size_t sides = field_.type == FieldType::padding ? 4 : 2;
         if (node.is_scalar()) {
-            if (PaddingWord word = {}; parse_name(node.text, word)) return node.text;
+            const auto known = padding_words(field_.type);
+            if (std::find(known.begin(), known.end(), node.text) != known.end()) return node.text;
             if (!parse_integer(node.text).value && node.text.find("${") == std::string::npos)
-                return wrong_type(node, suggest_word(node.text, {"valid", "same"}, ""));
+                return wrong_type(node, suggest_word(node.text, {known.begin(), known.end()}, ""));
             const auto value = integer(node);
             if (!value) return std::nullopt;
-            return std::vector<std::int64_t>(4, *value);
+            return std::vector<std::int64_t>(sides, *value);
         }
-        if (!node.is_list() || (node.items.size() != 2 && node.items.size() != 4))
-            return wrong_count(node, "2 or 4");
-        auto values = integers(node);
-        if (!values) return std::nullopt;
-        if (values->size() == 2)
-            values = {{(*values)[0], (*values)[0], (*values)[1], (*values)[1]}};
-        return *values;
+        if (!node.is_list() || (node.items.size() != 2 && node.items.size() != sides))
+            return wrong_count(node, sides == 2 ? "2" : "2 or 4");
+        const auto v = integers(node);
+        if (!v || v->size() == sides) return wrap(v);
+        return std::vector<std::int64_t>{(*v)[0], (*v)[0], (*v)[1], (*v)[1]};
     }
 
     std::nullopt_t wrong_count(const SourceNode& node, const char* counts) {

@@ -56,6 +56,8 @@ std::string_view describe(FieldType type) {
             return "an integer or [vertical, horizontal]";
         case FieldType::padding:
             return "valid, same, an integer, [vertical, horizontal] or [top, bottom, left, right]";
+        case FieldType::step_padding:
+            return "valid, same, causal, an integer or [before, behind]";
         case FieldType::integer_list:
             return "a list of integers";
         case FieldType::real_list:

@@ -22,7 +22,8 @@ constexpr std::size_t kMostNamed = 3;
 
 bool may_vary(FieldType type) {
     return type == FieldType::integer || type == FieldType::real || type == FieldType::boolean ||
-           type == FieldType::integer_pair || type == FieldType::padding;
+           type == FieldType::integer_pair || type == FieldType::padding ||
+           type == FieldType::step_padding;
 }
 
 /// How many characters both begin with.

@@ -94,10 +94,39 @@ void read_gemm(const NodeReader& node) {
     dense(node, node.viewed(), scaled(weights, node.real("alpha", 1)), std::move(bias));
 }
 
+namespace {
+
+Refused other_product() {
+    return Refused(
+        "it multiplies two values that the network works out, as attention does",
+        "attention is not read yet; products with weights are, and of two values [batch, "
+        "steps, features]");
+}
+
+/// Two sequences, as they are or turned.
+void multiply_sequences(const NodeReader& node) {
+    Attributes fields;
+    std::vector<ImportedValue> factors;
+    for (const std::size_t i : {0U, 1U}) {
+        ImportedValue factor = as_sequence(node, node.viewed(i));
+        const bool sequence =
+            factor.type.axes == usual_axes(2) && factor.view.empty() && factor.rows.empty();
+        const bool turned = factor.order == Order{0, 2, 1};
+        if (!sequence || (!turned && !factor.is_plain())) throw other_product();
+        fields[i == 0 ? "transpose_first" : "transpose_second"] = turned;
+        factor.order = {0, 1, 2};
+        factors.push_back(std::move(factor));
+    }
+    node.layer("matmul", fields, {&factors[0], &factors[1]});
+}
+
+}  // namespace
+
 void read_mat_mul(const NodeReader& node) {
-    if (!node.input(1).is_constant())
-        throw Refused("it multiplies two values that the network works out, as attention does",
-                      "attention is not read yet; products with weights are");
+    if (!node.input(1).is_constant()) {
+        if (node.input(0).is_constant()) throw other_product();
+        return multiply_sequences(node);
+    }
     dense(node, node.viewed(), node.weights(2), std::nullopt);
 }
 

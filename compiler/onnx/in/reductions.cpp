@@ -18,10 +18,12 @@ using Integers = std::vector<std::int64_t>;
 /// The layers that reduce axes: of whole images, of rows or columns, along one axis of a sequence.
 struct Reduction {
     const char *global, *adaptive;
-    const char* along;  ///< null: there is none
+    const char* along;      ///< null: there is none
+    const char* all_steps;  ///< of a sequence; null: `along` does it
 };
-constexpr Reduction kMean{"global_avg_pool2d", "adaptive_avg_pool2d", "mean"};
-constexpr Reduction kMaximum{"global_max_pool2d", "adaptive_max_pool2d", nullptr};
+constexpr Reduction kMean{"global_avg_pool2d", "adaptive_avg_pool2d", "mean", nullptr};
+constexpr Reduction kMaximum{"global_max_pool2d", "adaptive_max_pool2d", nullptr,
+                             "global_max_pool1d"};
 
 class Reducer {
   public:
@@ -61,13 +63,13 @@ class Reducer {
     /// The features of a sequence or its steps; a row is left.
     ImportedValue over_sequence(const ImportedValue& src, int axis) const {
         const bool of_steps = src.type.axes[std::size_t(axis)] == AxisKind::step;
+        if (of_steps && kind_.all_steps) return layer(kind_.all_steps, {}, src);
         if (kind_.along)
             return layer(kind_.along, {{"axis", std::string(of_steps ? "steps" : "features")}},
                          src);
-        const Integers size =
-            of_steps ? Integers{1, src.type.dims[2]} : Integers{src.type.dims[1], 1};
         const ImportedValue image = shaped(src, {1, src.type.dims[1], src.type.dims[2]});
-        return layer("flatten", {}, layer(kind_.adaptive, {{"size", size}}, image));
+        return layer("flatten", {},
+                     layer(kind_.adaptive, {{"size", Integers{src.type.dims[1], 1}}}, image));
     }
 
   private:

@@ -9,6 +9,7 @@ OpDef define_batch_norm_inference() {
     return OpBuilder("batch_norm_inference")
         .family(Family::normalisation)
         .kernel_class(KernelClass::normalizations)
+        .follows_images()
         .attribute("epsilon", 1e-5)
         .attribute("epilogue", std::string("none"))
         .takes({Epilogue::residual, Epilogue::relu})

@@ -47,6 +47,7 @@ OpDef define_batch_norm_training() {
     return OpBuilder("batch_norm_training")
         .family(Family::normalisation)
         .kernel_class(KernelClass::normalizations)
+        .follows_images()
         .attribute("epsilon", 1e-5)
         .attribute("momentum", 0.9)
         .attribute("epilogue", std::string("none"))

@@ -69,6 +69,9 @@ constexpr Network kNetworks[] = {
     - dense: {name: qkv, units: 18}
     - attention: {heads: 3}
     - rms_norm: {name: b}
+    - conv1d: {name: w, filters: 6, kernel: 3, padding: same}
+    - relu
+    - depthwise_conv1d: {name: v, kernel: 2, padding: causal}
     - dense: {name: c, units: 6}
     - add: {name: d, from: [c, b]}
     - first_step: {name: first}

@@ -255,7 +255,8 @@ void add_fields(const std::string& word, std::vector<Topic>& found) {
 
 /// Words that a field takes: f32, bilinear, same.
 std::vector<std::string_view> choices_of(const Field& field) {
-    if (field.type == FieldType::padding) return {"valid", "same"};
+    if (field.type == FieldType::padding || field.type == FieldType::step_padding)
+        return padding_words(field.type);
     // The others have explanations of their own.
     return (field.type == FieldType::choice || field.type == FieldType::integer_or_choice) &&
                    field.name != "kind"
