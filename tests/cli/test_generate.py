@@ -32,6 +32,7 @@ LSTM = GPT.replace("gpt_grammar", "lstm_grammar")
 NETWORKS = {
     "gpt": "gpt_grammar",
     "lstm": "lstm_grammar",
+    "tcn": "tcn_grammar",
     "gpt2": "{extends: gpt2, parameters: {layers: 2, heads: 2, width: 16, steps: 64, positions: 70, classes: 40}}",
     "llama": "{extends: llama_tiny, parameters: {layers: 2, heads: 4, key_value_heads: 2, width: 32, hidden: 48, steps: 64, classes: 40}}",
     "cells": """
@@ -49,6 +50,11 @@ NETWORKS = {
     - slice: {axis: features, begin: 4, end: 30}
     - log_softmax: {axis: features}
     - gru: {units: 16}
+    - conv1d: {filters: 12, kernel: 4, dilation: 3, groups: 2, padding: causal}
+    - batch_norm
+    - relu
+    - depthwise_conv1d: {kernel: 2, multiplier: 2, padding: [1, 0]}
+    - conv1d: {filters: 16, kernel: 1}
     - dense: {units: 40}
     - softmax: {axis: features}""",
 }
@@ -130,6 +136,8 @@ class Generate(CommandTest):
                 ("dense: {units: 24}\n    - attention: {heads: 2}", "attends to those behind it", "`causal: true`"),
                 ("lstm: {units: 8, reversed: true}", "from the last step to the first", "without `reversed`"),
                 ("group_norm: {groups: 2}", "takes all steps of a text at once", "look back"),
+                ("conv1d: {filters: 8, kernel: 3, padding: same}", "do not end at the step", "`padding: causal`"),
+                ("max_pool1d: {kernel: 2, stride: 1, padding: same}", "takes all steps of a text at once", "look back"),
                 ("softmax: {axis: steps}", "takes all steps of a text at once", "look back")):
             spec = self.write("ahead.yaml", f"""kind: job
 training: {{epochs: 1}}

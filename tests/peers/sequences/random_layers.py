@@ -16,6 +16,17 @@ OPERATORS = {
 JOINING = "x0 * sigmoid(1.7 * x1) - tanh(x1 + x0)"
 
 
+def sides(padding, steps, kernel, stride, dilation):
+    """Zeros before the first step and behind the last."""
+    reach = dilation * (kernel - 1) + 1
+    if padding == "same":
+        total = max((-(-steps // stride) - 1) * stride + reach - steps, 0)
+        return total // 2, total - total // 2
+    if isinstance(padding, str):
+        return (reach - 1 if padding == "causal" else 0), 0
+    return (padding, padding) if isinstance(padding, int) else tuple(padding)
+
+
 class Layers:
     """Layers behind each other; each part has the shape [steps, features] of what it reads and says that of what it gives."""
 
@@ -27,7 +38,8 @@ class Layers:
                       (self.attention_of_three, 3), (self.attention_of_branches, 1), (self.other_attention, 1), (self.joined, 4),
                       (self.gate, 1), (self.feed_forward, 2), (self.cut, 2), (self.class_token, 1), (self.turned, 1),
                       (self.recurrent, 3), (self.both_ways, 2), (self.positions, 2), (self.reshaped, 1), (self.repeat, 2),
-                      (self.block, 2), (self.shared, 4), (self.residual, 2), (self.own_operator, 1), (self.read_again, 1)]
+                      (self.block, 2), (self.shared, 4), (self.residual, 2), (self.own_operator, 1), (self.read_again, 1),
+                      (self.convolution, 4), (self.pool, 2), (self.product, 2)]
 
     def pick(self, *things):
         return self.rng.choice(things)
@@ -217,6 +229,63 @@ class Layers:
         """Added to what it reads, behind a norm or not."""
         branch = (self.norm(shape)[0] if self.flag() else []) + self.nested(shape)
         return [{"op": "add", "branches": self.pick([branch, []], [[], branch])}], shape
+
+    def windows(self, shape, most=4):
+        """Fields of windows along the steps, and how many there are; none where they do not fit."""
+        steps, kernel = shape[0], self.rng.randrange(1, most + 1)
+        stride, dilation = self.pick(1, 1, 1, 2, 3), self.pick(1, 1, 2, 3)
+        padding = self.pick("valid", "same", "causal", "causal", 1, [2, 0])
+        before, behind = sides(padding, steps, kernel, stride, dilation)
+        count = (steps + before + behind - dilation * (kernel - 1) - 1) // stride + 1
+        fields = {"kernel": kernel, "stride": stride, "dilation": dilation, "padding": padding}
+        return (fields, count) if count > 0 else None
+
+    def convolution(self, shape):
+        made = self.windows(shape)
+        if not made:
+            return None
+        fields, steps = made
+        if not self.flag(0.7):
+            fields["bias"] = False
+        if self.flag(0.3):
+            multiplier = self.pick(1, 1, 2)
+            layer = {"op": "depthwise_conv1d", "name": self.name("d"), **fields, "multiplier": multiplier}
+            return [layer], (steps, shape[1] * multiplier)
+        groups = self.rng.choice([n for n in (1, 1, 2, 3) if shape[1] % n == 0])
+        filters = groups * self.units(max(2, self.most_units // groups))
+        lines = [{"op": "conv1d", "name": self.name("w"), **fields, "filters": filters, "groups": groups}]
+        shape = steps, filters
+        if self.flag(0.4):  # what fusions look for
+            lines.append(self.own("batch_norm", shape))
+        return lines + ([{"op": "relu"}] if self.flag() else []), shape
+
+    def pool(self, shape):
+        made = self.windows(shape, 3)
+        if not made:
+            return None
+        fields, steps = made
+        kernel, dilation = fields["kernel"], fields["dilation"]
+        average = self.flag()
+        if average:
+            dilation = 1
+            del fields["dilation"]
+        before, behind = sides(fields["padding"], shape[0], kernel, fields["stride"], dilation)
+        steps = (shape[0] + before + behind - dilation * (kernel - 1) - 1) // fields["stride"] + 1
+        inside = [any(0 <= t * fields["stride"] + k * dilation - before < shape[0] for k in range(kernel)) for t in range(steps)]
+        if steps < 1 or not all(inside):  # refused: a window of padding has no result
+            return None
+        if average:
+            return [{"op": "avg_pool1d", **fields, "count_include_pad": self.flag()}], (steps, shape[1])
+        return [{"op": "max_pool1d", **fields}], (steps, shape[1])
+
+    def product(self, shape):
+        """Of two branches: a number for each pair of steps, or of features."""
+        first = self.flag()
+        summed = shape[0] if first else shape[1]
+        turned = {"transpose_first": True} if first else {"transpose_second": True}
+        branches = [self.nested(shape), [] if self.flag() else self.nested(shape)]
+        made = shape[::-1][:1] * 2 if first else shape[:1] * 2
+        return [{"op": "matmul", **turned, "scale": round(summed ** -0.5, 3), "branches": branches}], made
 
     def cut(self, shape):
         axis = self.pick("steps", "features", "channels")

@@ -128,7 +128,7 @@ class Network:
         if made.flag(0.3):
             self.layers.append({"op": "flatten"})
         else:
-            self.layers.append({"op": made.pick("mean", "first_step", "last_step")})
+            self.layers.append({"op": made.pick("mean", "first_step", "last_step", "global_max_pool1d")})
         if made.flag(0.3):
             self.layers += [{"op": "dense", "name": "hidden", "units": made.units()}, {"op": "tanh"}]
         if kind == "values":

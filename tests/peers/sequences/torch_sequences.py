@@ -4,11 +4,12 @@ import fnmatch
 
 import numpy
 import torch
+from random_layers import sides
 from torch.nn import functional as F
 
 PLAIN = {"relu": F.relu, "tanh": torch.tanh, "sigmoid": torch.sigmoid, "silu": F.silu, "softplus": F.softplus, "elu": F.elu,
          "selu": F.selu, "hard_swish": F.hardswish, "log_sigmoid": F.logsigmoid, "identity": lambda x: x, "dropout": lambda x: x,
-         "mean": lambda x: x.mean(1), "first_step": lambda x: x[:, 0], "last_step": lambda x: x[:, -1],
+         "mean": lambda x: x.mean(1), "first_step": lambda x: x[:, 0], "last_step": lambda x: x[:, -1], "global_max_pool1d": lambda x: x.amax(1),
          "transpose": lambda x: x.transpose(1, 2), "flatten": lambda x: x.flatten(1)}
 EXPRESSIONS = {"x * sigmoid(1.7 * x) - max(x, 0) / 3": lambda x: x * torch.sigmoid(1.7 * x) - F.relu(x) / 3,
                "x0 * sigmoid(1.7 * x1) - tanh(x1 + x0)": lambda x, y: x * torch.sigmoid(1.7 * y) - torch.tanh(x + y),
@@ -129,6 +130,10 @@ class Model:
             return sources[0]
         if op == "concat":
             return torch.cat(sources, dim=1 if layer["axis"] == "steps" else -1)
+        if op == "matmul":
+            a, b = (part.transpose(1, 2) if layer.get(f"transpose_{which}") else part
+                    for part, which in zip(sources, ("first", "second")))
+            return layer.get("scale", 1) * (a @ b)
         if op == "swiglu":
             return F.silu(x) * sources[1]
         if op == "attention":
@@ -146,6 +151,29 @@ class Model:
             weights = self.parameter(name, "weights")
         self.tables[name] = weights, "dense"
         return x @ weights + (self.parameter(name, "bias") if layer.get("bias", True) else 0)
+
+    def padded(self, x, layer, value=0.0):
+        """[N, features, steps], with what surrounds the steps."""
+        around = sides(layer["padding"], x.shape[1], layer["kernel"], layer["stride"], layer.get("dilation", 1))
+        return F.pad(x.transpose(1, 2), around, value=value)
+
+    def conv1d(self, x, layer, name, groups=None):
+        bias = self.parameter(name, "bias") if layer.get("bias", True) else None
+        y = F.conv1d(self.padded(x, layer), self.parameter(name, "weights"), bias, layer["stride"], 0, layer["dilation"],
+                     groups or layer["groups"])
+        return y.transpose(1, 2)
+
+    def depthwise_conv1d(self, x, layer, name):
+        return self.conv1d(x, layer, name, x.shape[2])
+
+    def max_pool1d(self, x, layer, name):
+        y = F.max_pool1d(self.padded(x, layer, -torch.inf), layer["kernel"], layer["stride"], 0, layer["dilation"])
+        return y.transpose(1, 2)
+
+    def avg_pool1d(self, x, layer, name):
+        def mean(x):
+            return F.avg_pool1d(self.padded(x, layer), layer["kernel"], layer["stride"]).transpose(1, 2)
+        return mean(x) if layer["count_include_pad"] else mean(x) / mean(torch.ones_like(x))
 
     def embedding(self, x, layer, name):
         self.tables[name] = self.parameter(name, "weights"), "embedding"
