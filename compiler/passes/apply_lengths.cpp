@@ -49,8 +49,9 @@ class Lengths final : private LengthsContext {
                 padded_[output.index()] = has_steps(graph_.type(output));
         } else {
             refuse("it mixes steps of a sample, and knows of none that they are not the sample's",
-                   "`mean`, `last_step`, attention and recurrent layers know the samples' lengths; "
-                   "`flatten`, `reshape` and `transpose` take what is behind them as zeros");
+                   "`mean`, `last_step`, attention, convolutions and recurrent layers know the "
+                   "samples' lengths; `flatten`, `reshape` and `transpose` take what is behind "
+                   "them as zeros");
         }
     }
 

@@ -64,6 +64,7 @@ class ReferencePages(CommandTest):
         layers = ("kind: model\n" + wide + "operators: [prelu, mish]\nlayers:\n"
                   "  - conv2d: {filters: 4, kernel: 3, padding: same}\n  - conv2d: {filters: 4, kernel: 3, padding: same}\n"
                   "  %s\n  - flatten\n  - dense: {units: 3}\n")
+        steps = "kind: model\ninput: {shape: [9, 4], axes: [step, feature]}\nlayers:\n  %s\n  - dense: {units: 3}\n"
         homes = {"kind: job\nmodel: simplecnn\ndataset: digits\ntraining: adam\n%s\n": "parallel kernels",
                  "kind: training\nepochs: 100\nvalidation_split: 0.1\n%s\n":
                      "optimizer loss schedules clip average checkpoint groups metrics compute",
@@ -81,7 +82,8 @@ class ReferencePages(CommandTest):
             words = file.read()
         for line in sorted(set(re.findall(r"`((?:- )?\w+: [^`\n]+|- \w+)`", words))):
             whole = line.replace("[...]", "[relu]").replace("...", "1")
-            text = layers if whole.startswith("- ") else form.get(whole.split(":")[0])
+            over_steps = re.search(r"1d:|axis: steps", whole)
+            text = (steps if over_steps else layers) if whole.startswith("- ") else form.get(whole.split(":")[0])
             if text is None:
                 continue  # a field of a map that the remark names
             lines += 1

@@ -86,11 +86,11 @@ graph @batch_norm(%source: f64[4,2,6,6], @c1.weights: f64[4,2,3,3], @n1.gamma: f
 })";
 
 const char* const kSteps = R"(
-graph @steps(%source: f64[3,9,2], @c1.weights: f64[4,2,1,3] of [4,2,3], @c1.bias: f64[4], @n1.gamma: f64[4],
-             @n1.beta: f64[4], @n1.running_mean: f64[4] frozen, @n1.running_variance: f64[4] frozen,
+graph @steps(%source: f64[3,9,2], @c1.weights: f64[4,2,1,3] of [4,2,3], @n1.gamma: f64[4], @n1.beta: f64[4],
+             @n1.running_mean: f64[4] frozen, @n1.running_variance: f64[4] frozen,
              @c2.weights: f64[4,1,1,2] of [4,1,2], @c3.weights: f64[4,2,1,2] of [4,2,2], @q.weights: f64[4,3],
              @q.bias: f64[3], @d.weights: f64[4,3], @d.bias: f64[3]) {
-  %a = conv1d(%source, @c1.weights, @c1.bias) {bias=true, dilation=2, padding=causal}
+  %a = conv1d(%source, @c1.weights) {dilation=2, padding=causal}
   %b = max_pool1d(%a) {kernel=2, stride=1}
   %c = batch_norm(%b, @n1.gamma, @n1.beta, @n1.running_mean, @n1.running_variance)
   %d = tanh(%c)

@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from commands import DTNNC, ROOT, run
 
 # Values, programs of a plan, arrays of a file, and what ships by its name: no words of the language.
-OTHERS = {"true", "false", "evaluate", "predict", "prelu", "resnet50", "torchvision", "x_train", "y_train", "x_test", "y_test"}
+OTHERS = {"true", "false", "evaluate", "predict", "prelu", "resnet50", "torchvision", "x_train", "y_train", "x_test", "y_test", "n"}
 
 
 def words(markdown):

@@ -236,7 +236,7 @@ void settle_feature_scaling(const FieldValues& fields, DatasetSpec& spec,
 }
 
 /// Whether there are samples of every part, as far as the files say how many there are.
-bool check_lengths(const FieldValues& fields, const DatasetSpec& spec, Diagnostics& diagnostics) {
+bool check_parts(const FieldValues& fields, const DatasetSpec& spec, Diagnostics& diagnostics) {
     const SeriesRefusal refuse{fields, spec, diagnostics};
     const plan::Dataset& dataset = spec.dataset;
     const double test = fields.values.contains("test_share") ? fields.real("test_share") : 0;
@@ -282,7 +282,7 @@ void settle_series(const FieldValues& fields, DatasetSpec& spec, Diagnostics& di
     if (!fields.sound) return;
     settle_feature_scaling(fields, spec, diagnostics);
     // What samples are like that are not there would be mistakes that follow.
-    if (!check_lengths(fields, spec, diagnostics)) return;
+    if (!check_parts(fields, spec, diagnostics)) return;
     settle_windows(fields, spec, diagnostics);
     settle_forecast(fields, spec, diagnostics);
     settle_target_scaling(fields, spec, diagnostics);

@@ -45,7 +45,7 @@ TEST_CASE("nonsense gets no suggestion") {
         "x",           "q",       "123",      "42",     "aaaaaaaa",   "banana",  "zebra",
         "qwertz",      "hello",   "world",    "python", "kubernetes", "blah",    "whatever",
         "asdf",        "fghjk",   "___",      "-",      "wurst",      "giraffe", "tokenizer",
-        "beam_search", "speech",  "quantum",  "window", "vocabulary", "mpi",     "cuda",
+        "beam_search", "speech",  "quantum",  "boiler", "vocabulary", "mpi",     "cuda",
         "xyzzy",       "kiwi",    "jjjj",     "ooo",    "hidden",     "encoder", "decoder",
         "voxel",       "cluster", "gradient", "tensor", "backbone",   "query",   "wavelet",
         "fourier",     "spline",  "monday",   "thing",  "stuff",      "todo",    "pytorch",
