@@ -270,8 +270,6 @@ struct OpDef {
         std::size_t result;
     };
     std::vector<State> carries;
-    /// Of a layer: its simpler form carries a state from step to step, and so from batch to batch.
-    bool has_state = false;
     /// What it is where samples have fewer steps than there is room for. Where it is not said,
     /// `same_step` is, or it cannot be (apply_lengths).
     std::function<void(LengthsContext&)> with_lengths;
@@ -305,6 +303,11 @@ struct OpDef {
     /// It takes the mean of each channel away, over the batch, so that a number added to a channel
     /// before it changes nothing.
     bool centres_channels = false;
+    /// Of a layer: its simpler form carries a state from step to step, and so from batch to batch.
+    bool has_state = false;
+    /// It means the same of images of one row, feature by feature, so it may stay between two that
+    /// have to be over images (over_images).
+    bool follows_images = false;
     bool of_sequences = false;          ///< operand 0 is one, [steps, features], which is checked
     bool keeps_channels_apart = false;  ///< a channel of the result is made of one of the input
     bool pads = false;                  ///< with zeros, which a convolution behind it can do itself
@@ -326,9 +329,6 @@ struct OpDef {
     /// [features, 1, steps], which are the same bytes. Its operands and results that are sequences
     /// are those images there; results stay in their order (passes/steps_as_images.cpp).
     std::function<Node(const Graph&, Node)> over_images;
-    /// It means the same of such images, feature by feature, so it may stay between two that have
-    /// to be over images.
-    bool follows_images = false;
     std::optional<PhaseForm> in_training, in_inference;
     /// The attribute that asks for the results that backward reads; empty: none.
     std::string_view kept_for_backward;

@@ -48,7 +48,7 @@ class Lengths final : private LengthsContext {
             for (const ValueId output : node.outputs)
                 padded_[output.index()] = has_steps(graph_.type(output));
         } else {
-            refuse("it mixes steps of a sample, and knows of none that they are not the sample's",
+            refuse("it mixes the steps of a sample, and cannot tell which of them the sample has",
                    "`mean`, `last_step`, attention, convolutions and recurrent layers know the "
                    "samples' lengths; `flatten`, `reshape` and `transpose` take what is behind "
                    "them as zeros");

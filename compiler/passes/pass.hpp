@@ -38,10 +38,10 @@ struct PassContext {
     std::function<std::int64_t(const Graph&, const Node&)> wanted_block;
     plan::LabelKind label_kind = plan::LabelKind::classes;  ///< of the dataset
     bool ignores_labels = false;  ///< some pixels or steps do not count: their label is -1
+    bool soft_labels = false;     ///< labels have become shares of the classes (mixup): "targets"
     /// The input that says how many steps each sample has, of the inputs that have steps; empty:
     /// all samples have all steps.
     std::string lengths;
-    bool soft_labels = false;  ///< labels have become shares of the classes (mixup): "targets"
     /// Of targets that the loss takes scaled: of each number; else none (plan::Feature).
     std::vector<double> target_mean, target_deviation;
     /// The program that the graph is specialised for: train, evaluate, predict or generate.

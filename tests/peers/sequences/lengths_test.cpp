@@ -219,6 +219,25 @@ void compare_parameters(const Answer& one, const Answer& other) {
     }
 }
 
+Numbers predictions(const Network& network, const Integers& samples, const Form& form) {
+    const DataFolder folder;
+    write_samples(folder / "data.npz", network, samples, form.room, form.padding);
+    const plan::Plan plan = compiled(job_text(network, folder / "data.npz", samples.size(), form));
+    runtime::Session session(plan, 1, runtime::open_source(plan.dataset));
+    Integers order(samples.size());
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    Numbers all;
+    runtime::predict(session, runtime::Split::test, order,
+                     [&](const runtime::PredictedBatch& batch) {
+                         const bool padded = form.padding == Padding::rubbish;
+                         CHECK(std::int64_t(batch.lengths.size()) == (padded ? batch.samples : 0));
+                         for (std::size_t i = 0; i < batch.lengths.size(); ++i)
+                             CHECK(batch.lengths[i] == kLengths[std::size_t(batch.first) + i]);
+                         all.insert(all.end(), batch.predictions.begin(), batch.predictions.end());
+                     });
+    return all;
+}
+
 }  // namespace
 
 TEST_CASE("a batch of several lengths trains as its samples do by themselves") {
@@ -284,30 +303,11 @@ TEST_CASE("layers that know no lengths see zeros") {
 }
 
 TEST_CASE("predictions are those of a sample by itself, and zeros behind its steps") {
-    const Network& network = kNetworks[2];
-    const auto predictions = [&](const Integers& samples, const Form& form) {
-        const DataFolder folder;
-        write_samples(folder / "data.npz", network, samples, form.room, form.padding);
-        const plan::Plan plan =
-            compiled(job_text(network, folder / "data.npz", samples.size(), form));
-        runtime::Session session(plan, 1, runtime::open_source(plan.dataset));
-        Integers order(samples.size());
-        std::iota(order.begin(), order.end(), std::int64_t{0});
-        Numbers all;
-        runtime::predict(
-            session, runtime::Split::test, order, [&](const runtime::PredictedBatch& batch) {
-                const bool padded = form.padding == Padding::rubbish;
-                CHECK(std::int64_t(batch.lengths.size()) == (padded ? batch.samples : 0));
-                for (std::size_t i = 0; i < batch.lengths.size(); ++i)
-                    CHECK(batch.lengths[i] == kLengths[std::size_t(batch.first) + i]);
-                all.insert(all.end(), batch.predictions.begin(), batch.predictions.end());
-            });
-        return all;
-    };
-    const Numbers together = predictions(all_samples(), {.batch = 4});
+    const Numbers together = predictions(kNetworks[2], all_samples(), {.batch = 4});
     for (const std::int64_t sample : all_samples()) {
         const std::int64_t length = kLengths[std::size_t(sample)];
-        Numbers alone = predictions({sample}, {.room = length, .padding = Padding::none});
+        Numbers alone =
+            predictions(kNetworks[2], {sample}, {.room = length, .padding = Padding::none});
         alone.resize(std::size_t(kRoom * kClasses));
         for (std::size_t i = 0; i < alone.size(); ++i)
             compare(fmt::format("prediction {} of sample {}", i, sample),
