@@ -12,13 +12,18 @@ std::string steps_turned(NodeWriter& out, const std::string& value) {
     return out.add("Transpose", {value}, {attribute("perm", {0, 2, 1})});
 }
 
+/// A list, also of one number.
+AttributeProto list(const char* name, const std::vector<std::int64_t>& numbers) {
+    return attribute(name, numbers);
+}
+
 std::vector<AttributeProto> step_window(const Window& w) {
-    return {attribute("kernel_shape", {w.kernel[1]}), attribute("strides", {w.stride[1]}),
-            attribute("pads", {w.padding[2], w.padding[3]})};
+    return {list("kernel_shape", {w.kernel[1]}), list("strides", {w.stride[1]}),
+            list("pads", {w.padding[2], w.padding[3]})};
 }
 
 AttributeProto step_dilation(const Window& w) {
-    return attribute("dilations", std::vector<std::int64_t>{w.dilation[1]});
+    return list("dilations", {w.dilation[1]});
 }
 
 void convolve_along_steps(NodeWriter& out, std::int64_t groups) {
@@ -62,12 +67,11 @@ void write_avg_pool1d(NodeWriter& out) {
 }
 
 void write_global_max_pool1d(NodeWriter& out) {
-    const std::vector<std::int64_t> steps{1};
     const AttributeProto gone = attribute("keepdims", std::int64_t{0});
     if (out.model().opset() < 18)
-        out.done("ReduceMax", {out.input()}, {attribute("axes", steps), gone});
+        out.done("ReduceMax", {out.input()}, {list("axes", {1}), gone});
     else
-        out.done("ReduceMax", {out.input(), out.model().integers(steps)}, {gone});
+        out.done("ReduceMax", {out.input(), out.model().integers({1})}, {gone});
 }
 
 void write_matmul(NodeWriter& out) {

@@ -49,9 +49,11 @@ std::string exported(const std::string& model, const onnx::ExportRequest& reques
     return onnx::write_model(made.model);
 }
 
-/// That every node reads what stands before it, and no value is made twice.
+/// That every node reads what stands before it, no value is made twice, and lists are lists.
 void check_sound(const std::string& bytes) {
     const onnx::ModelProto model = onnx::read_model(bytes);
+    const std::set<std::string> lists = {"kernel_shape", "strides", "pads",
+                                         "dilations",    "perm",    "axes"};
     std::set<std::string> made;
     for (const onnx::ValueInfoProto& input : model.graph->input)
         CHECK(made.insert(input.name).second);
@@ -62,6 +64,10 @@ void check_sound(const std::string& bytes) {
             CHECK_MESSAGE((input.empty() || made.contains(input)), input);
         for (const std::string& output : node.output)
             CHECK_MESSAGE(made.insert(output).second, output);
+        for (const onnx::AttributeProto& attribute : node.attribute)
+            if (lists.contains(attribute.name))
+                CHECK_MESSAGE(attribute.type == onnx::kIntsAttribute, node.name, " ",
+                              attribute.name);
     }
     CHECK(made.contains(model.graph->output.at(0).name));
 }
