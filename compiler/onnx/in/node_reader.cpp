@@ -132,6 +132,9 @@ std::string NodeReader::text(std::string_view name, const char* absent) const {
 std::vector<std::int64_t> NodeReader::integers(std::string_view name,
                                                const std::vector<std::int64_t>& absent) const {
     const AttributeProto* found = find(name);
+    if (found && found->ints.empty() && (found->i || found->f || found->s))
+        throw Refused(fmt::format("its `{}` must be a list of integers", name),
+                      "correct what has written the file: `onnx.checker` tells more");
     return found && !found->ints.empty() ? found->ints : absent;
 }
 

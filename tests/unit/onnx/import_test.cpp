@@ -349,6 +349,18 @@ TEST_CASE("whatever cannot be said is refused at once, with node and operator") 
           "`fourth` (Reshape); node `fifth` (Special); ");
 }
 
+TEST_CASE("a number where a list must stand is refused") {
+    Constants constants(".", 0);
+    AttributeProto one;
+    one.name = "strides";
+    one.i = 2;
+    const ImportedModel read = imported(model({{{"x", "w"}, {"y"}, "c", "Conv", {one}, {}}},
+                                              {floats("w", {2, 3, 3, 3})}, {3, 8, 8}),
+                                        constants);
+    REQUIRE(read.refusals.size() == 1);
+    CHECK(read.refusals[0].text == "its `strides` must be a list of integers");
+}
+
 TEST_CASE("files of another version, without a graph or with an unsound input are refused") {
     Constants constants(".", 0);
     CHECK(imported(ModelProto(), constants).refusals.size() == 1);
