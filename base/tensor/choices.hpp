@@ -59,12 +59,12 @@ constexpr auto names_of(MeanOver) {
     return std::to_array<const char*>({"elements", "rows"});
 }
 
-/// What mask_steps makes of the steps that a sample has, those behind them becoming zeros: what
-/// they are (`zeros`), what has their mean over as many steps as there is room for (`mean`), or the
-/// last of them first (`reversed`).
-enum class StepMask : std::uint8_t { zeros, mean, reversed };
+/// What mask_steps makes of the steps that a sample has: what they are, with zeros behind them
+/// (`zeros`) or what is less than any number (`lowest`); what has their mean over as many steps as
+/// there is room for (`mean`), or the last of them first (`reversed`), with zeros behind.
+enum class StepMask : std::uint8_t { zeros, mean, reversed, lowest };
 constexpr auto names_of(StepMask) {
-    return std::to_array<const char*>({"zeros", "mean", "reversed"});
+    return std::to_array<const char*>({"zeros", "mean", "reversed", "lowest"});
 }
 
 }  // namespace dtnn

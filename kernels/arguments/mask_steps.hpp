@@ -5,8 +5,12 @@
 ///     zeros       dst[n, t] = src[n, t]
 ///     mean        dst[n, t] = src[n, t] * steps / L, whose mean over all steps is that over L
 ///     reversed    dst[n, t] = src[n, L - 1 - t]
+///     lowest      dst[n, t] = src[n, t]
 ///
-/// for t < L, and zeros behind. Each is its own gradient.
+/// for t < L; behind, minus infinity where the form is `lowest`, else zeros. Each is its own
+/// gradient, but for `lowest`, whose is `zeros`.
+
+#include <cmath>
 
 #include "base/tensor/choices.hpp"
 #include "kernels/arguments/arguments.hpp"
@@ -34,6 +38,8 @@ struct MaskStepsArguments : FromOperands {
     DTNN_DEVICE double factor(std::int64_t length) const {
         return form == StepMask::mean ? double(steps) / double(length) : 1.0;
     }
+    /// What stands behind the steps of a sample.
+    DTNN_DEVICE T behind() const { return T(form == StepMask::lowest ? -double(INFINITY) : 0.0); }
 };
 
 }  // namespace dtnn::kernels

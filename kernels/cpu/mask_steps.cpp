@@ -1,6 +1,9 @@
-/// Steps that a sample has, and zeros for those that it has not: rows that are copied, or scaled.
+/// Steps that a sample has, and one number for those that it has not: rows that are copied, or
+/// scaled.
 
 #include "kernels/arguments/mask_steps.hpp"
+
+#include <algorithm>
 
 #include "kernels/cpu/simd.hpp"
 #include "kernels/thread_team.hpp"
@@ -16,7 +19,7 @@ DTNN_KERNEL(mask_steps_rows, MaskStepsArguments) {
             const std::int64_t n = i / a.steps, t = i % a.steps, length = a.length(n);
             T* const to = a.dst + i * features;
             if (t >= length) {
-                __builtin_memset(to, 0, bytes);
+                std::fill(to, to + features, a.behind());
                 continue;
             }
             const T* const from = a.row(n, t, length);

@@ -8,7 +8,7 @@ DTNN_CUDA_KERNEL(mask_steps_each, MaskStepsArguments) {
         const std::int64_t row = i / a.features, n = row / a.steps, t = row % a.steps;
         const std::int64_t length = a.length(n);
         a.dst[i] =
-            t < length ? T(double(a.row(n, t, length)[i % a.features]) * a.factor(length)) : T(0);
+            t < length ? T(double(a.row(n, t, length)[i % a.features]) * a.factor(length)) : a.behind();
     });
 }
 

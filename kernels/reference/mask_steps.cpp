@@ -10,7 +10,7 @@ DTNN_REFERENCE(mask_steps, MaskStepsArguments) {
         for (std::int64_t t = 0; t < a.steps; ++t) {
             for (std::int64_t f = 0; f < a.features; ++f)
                 a.dst[(n * a.steps + t) * a.features + f] =
-                    t < length ? T(double(a.row(n, t, length)[f]) * a.factor(length)) : T(0);
+                    t < length ? T(double(a.row(n, t, length)[f]) * a.factor(length)) : a.behind();
         }
     }
 }

@@ -181,7 +181,7 @@ std::string difference(const Buffer& got, const Buffer& wanted, double tolerance
     for (std::int64_t i = 0; i < got.tensor().elements(); ++i) {
         const double a = got.get(i), b = wanted.get(i);
         if (a == b) continue;
-        if (std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b))) continue;
+        if (std::isfinite(b) && std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b))) continue;
         return "element " + std::to_string(i) + " of " + std::to_string(got.tensor().elements()) +
                " is " + std::to_string(a) + ", not " + std::to_string(b) + " (off by " +
                std::to_string(std::abs(a - b) / 1e-9) + "e-9)";

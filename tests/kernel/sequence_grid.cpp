@@ -176,7 +176,7 @@ GRID(attention_backward) {
 
 GRID(mask_steps) {
     std::vector<Case> cases;
-    for (const char* form : {"zeros", "mean", "reversed"})
+    for (const char* form : {"zeros", "mean", "reversed", "lowest"})
         for (const Dims& shape : std::vector<Dims>{
                  {1, 1, 1}, {3, 9, 5}, {9, 7, 64}, {4, 300, 33}, {5, 12}, {2, 3, 4, 5}})
             cases.push_back(

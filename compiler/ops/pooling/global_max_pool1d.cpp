@@ -1,4 +1,5 @@
 #include "compiler/ops/axis.hpp"
+#include "compiler/ops/sequence/lengths.hpp"
 #include "compiler/ops/sequence/step_window.hpp"
 
 namespace dtnn::compiler {
@@ -23,6 +24,11 @@ std::vector<Node> largest_of_all_steps(const Graph& graph, const Node& node) {
     return nodes;
 }
 
+void largest_of_lengths(LengthsContext& c) {
+    const ValueId steps = masked(c, c.input(0), StepMask::lowest);
+    c.set(c.emit(c.node().op, {steps}, c.node().attributes, "dst")[0], false);
+}
+
 }  // namespace
 
 /// dst[n,c] = the largest of src[n,:,c].
@@ -33,6 +39,7 @@ OpDef define_global_max_pool1d() {
         .of_sequences()
         .kernel_class(max_pool_class)
         .general_form(largest_of_all_steps)
+        .with_lengths(largest_of_lengths)
         .doc("The largest number of each feature over all steps, as one row (Kim, 2014).")
         .layer("- global_max_pool1d")
         .shape([](ShapeContext& c) {

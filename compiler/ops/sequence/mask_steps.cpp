@@ -34,8 +34,8 @@ OpDef define_mask_steps() {
         .kernel_class(KernelClass::memory)
         .attribute(kMaskForm, std::string(plan::name_of(StepMask::zeros)))
         .doc(
-            "Zeros for the steps that a sample does not have; those that it has as they are, "
-            "scaled for a mean over all steps, or the last of them first.")
+            "Zeros, or less than any number, for the steps that a sample does not have; those that "
+            "it has as they are, scaled for a mean over all steps, or the last of them first.")
         .shape([](ShapeContext& c) {
             fallback(c, kMaskForm);
             const Type& src = c.input(0);
@@ -52,8 +52,10 @@ OpDef define_mask_steps() {
         })
         .gradient([](GradientContext& g) {
             if (!g.wants(0)) return;
-            g.set(0, g.emit("mask_steps", {g.diff(0), g.input(1)},
-                            pick(g.node().attributes, {kMaskForm}), "diff_src")[0]);
+            Attributes fields = pick(g.node().attributes, {kMaskForm});
+            if (choice<StepMask>(fields, kMaskForm) == StepMask::lowest)
+                fields[kMaskForm] = std::string(plan::name_of(StepMask::zeros));
+            g.set(0, g.emit("mask_steps", {g.diff(0), g.input(1)}, fields, "diff_src")[0]);
         })
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {
             return in[0].elements();

@@ -81,6 +81,16 @@ constexpr Network kNetworks[] = {
     - softmax
 )",
      false},
+    {"largest", R"(
+  input: {shape: [ROOM, 4], axes: [step, feature]}
+  layers:
+    - concat:
+        - [conv1d: {name: w2, filters: 5, kernel: 2, padding: same}, relu, global_max_pool1d]
+        - [dense: {name: w1, units: 5}, global_max_pool1d]
+    - dense: {name: last, units: 3}
+    - softmax
+)",
+     false},
     {"tokens", R"(
   inputs: {ids: {shape: [ROOM], axes: [step], dtype: i32, values: 11}}
   layers:
@@ -102,6 +112,8 @@ constexpr Network kNetworks[] = {
 )",
      true},
 };
+
+constexpr const Network& kOfSteps = kNetworks[3];  ///< with a class for each step
 
 constexpr Network kFlattened = {"flattened", R"(
   input: {shape: [ROOM, 4], axes: [step, feature]}
@@ -303,11 +315,10 @@ TEST_CASE("layers that know no lengths see zeros") {
 }
 
 TEST_CASE("predictions are those of a sample by itself, and zeros behind its steps") {
-    const Numbers together = predictions(kNetworks[2], all_samples(), {.batch = 4});
+    const Numbers together = predictions(kOfSteps, all_samples(), {.batch = 4});
     for (const std::int64_t sample : all_samples()) {
         const std::int64_t length = kLengths[std::size_t(sample)];
-        Numbers alone =
-            predictions(kNetworks[2], {sample}, {.room = length, .padding = Padding::none});
+        Numbers alone = predictions(kOfSteps, {sample}, {.room = length, .padding = Padding::none});
         alone.resize(std::size_t(kRoom * kClasses));
         for (std::size_t i = 0; i < alone.size(); ++i)
             compare(fmt::format("prediction {} of sample {}", i, sample),
