@@ -88,7 +88,7 @@ bool near(double a, double b) {
 bool read_named(const NodeReader& node) {
     const std::string& op = node.node().op_type;
     const auto is = [&](const char* type, Attributes fields) {
-        node.layer_like(type, std::move(fields), {&node.activation()});
+        node.layer_like(type, std::move(fields), {&node.by_number()});
         return true;
     };
     if (op == "Gelu") return is("gelu", {{"approximation", node.text("approximate", "none")}});
@@ -136,7 +136,7 @@ Beside beside(const NodeReader& node, const Constant& constant, const ImportedVa
 
 /// The input, as an image or a sequence where numbers along one of its axes ask for that.
 ImportedValue taken_beside(const NodeReader& node, std::size_t value, const Constant& constant) {
-    const ImportedValue& src = node.activation(value);
+    const ImportedValue& src = node.by_number(value);
     const std::size_t rank = constant.dims.size();
     if (src.rank() != 3 || rank > 3) return src;
     for (std::size_t i = 0; i < rank; ++i) {
@@ -226,14 +226,15 @@ bool gates(const ImportedValue& gate, const ImportedValue& value) {
     const auto channels = [](const ImportedValue& v) {
         return std::find(v.order.begin(), v.order.end(), 1) - v.order.begin();
     };
-    return gate.type.dims == Dims{1, value.type.dims[1], 1, 1} && channels(gate) == channels(value);
+    return gate.type.dims == Dims{1, value.type.dims[1], 1, 1} &&
+           channels(gate) == channels(value) && gate.batch_axis() == value.batch_axis();
 }
 
 /// `sign`: + - * or /.
 void arithmetic(const NodeReader& node, char sign) {
     const bool left = node.input(0).is_constant(), right = node.input(1).is_constant();
     if (!left && !right) {
-        const ImportedValue &a = node.activation(0), &b = node.activation(1);
+        const ImportedValue &a = node.by_number(0), &b = node.by_number(1);
         if (sign == '*' && (gates(a, b) || gates(b, a))) {
             const Order order = gates(a, b) ? b.order : a.order;
             const int made = node.importer().add_layer(node.node(), "multiply", {}, {&a, &b}, {});
@@ -241,8 +242,9 @@ void arithmetic(const NodeReader& node, char sign) {
             product.order = order;
             return node.result(std::move(product));
         }
-        if (a.source == b.source || sign == '-' || sign == '/') {
-            if (a.source == b.source) return expression(node, fmt::format("x {} x", sign), {&a});
+        const bool same = a.source == b.source && a.lies_like(b);
+        if (same || sign == '-' || sign == '/') {
+            if (same) return expression(node, fmt::format("x {} x", sign), {&a});
             return expression(node, fmt::format("x0 {} x1", sign), {&a, &b});
         }
         return node.by_element(sign == '+' ? "add" : "multiply", {}, {&a, &b});
@@ -293,7 +295,7 @@ void extreme(const NodeReader& node, const char* name) {
     std::vector<const ImportedValue*> sources;
     std::vector<double> numbers;
     for (std::size_t i = 0; i < node.count(); ++i)
-        if (!node.input(i).is_constant()) sources.push_back(&node.activation(i));
+        if (!node.input(i).is_constant()) sources.push_back(&node.by_number(i));
     if (sources.empty()) throw Refused("it has no value of the network");
     for (std::size_t i = 0; i < node.count(); ++i) {
         if (!node.input(i).is_constant()) continue;
@@ -317,7 +319,7 @@ void over_inputs(const NodeReader& node, const char* form) {
     for (std::size_t i = 0; i < std::min(node.count(), names.size()); ++i) {
         if (node.input(i).is_constant()) continue;
         names[i] = fmt::format("x{}", sources.size());
-        sources.push_back(&node.activation(i));
+        sources.push_back(&node.by_number(i));
     }
     if (sources.empty()) throw Refused("it has no value of the network");
     for (std::size_t i = 0; i < std::min(node.count(), names.size()); ++i) {
@@ -379,16 +381,16 @@ bool read_formula(const NodeReader& node) {
         const SameRule& rule = found->second;
         Attributes fields;
         if (*rule.field) fields[rule.field] = node.real(rule.attribute, rule.value);
-        node.layer_like(rule.op, std::move(fields), {&node.activation()});
+        node.layer_like(rule.op, std::move(fields), {&node.by_number()});
         return true;
     }
     if (read_named(node)) return true;
     if (op == "Swish") {
         expression(node, fmt::format("x * sigmoid({} * x)", real_text(node.real("alpha", 1))),
-                   {&node.activation()});
+                   {&node.by_number()});
         return true;
     }
-    expression(node, formulas().at(op)(node), {&node.activation()});
+    expression(node, formulas().at(op)(node), {&node.by_number()});
     return true;
 }
 
@@ -409,9 +411,9 @@ void read_div(const NodeReader& node) {
 }
 
 void read_pow(const NodeReader& node) {
-    const ImportedValue& src = node.activation();
+    const ImportedValue& src = node.by_number();
     if (!node.input(1).is_constant())
-        return expression(node, "x0 ** x1", {&src, &node.activation(1)});
+        return expression(node, "x0 ** x1", {&src, &node.by_number(1)});
     Constant exponent = *node.input(1).constant;
     if (!exponent.real)
         exponent = node.importer().constants().make(exponent.dims, true, numbers_of(exponent));
@@ -433,12 +435,12 @@ void read_sum(const NodeReader& node) {
     if (node.count() == 2) return arithmetic(node, '+');
     std::vector<const ImportedValue*> sources;
     for (std::size_t i = 0; i < node.count(); ++i)
-        sources.push_back(&node.activation(i));
+        sources.push_back(&node.by_number(i));
     node.by_element("add", {}, sources);
 }
 
 void read_clip(const NodeReader& node) {
-    const ImportedValue& src = node.activation();
+    const ImportedValue& src = node.by_number();
     std::optional<double> least, most;
     if (node.opset() < 11) {
         if (node.find("min")) least = node.real("min", 0);
@@ -476,7 +478,7 @@ void read_p_relu(const NodeReader& node) {
 }
 
 void read_identity(const NodeReader& node) {
-    node.result(node.activation());
+    node.result(node.in_any_order());
 }
 
 void read_cast(const NodeReader& node) {
@@ -484,7 +486,7 @@ void read_cast(const NodeReader& node) {
     if (to == kBool) return over_inputs(node, "{0} != 0");
     if (to != kFloat && to != kDouble && to != kFloat16 && to != kBfloat16)
         throw Refused("it makes integers of the network's values", "");
-    node.result(node.activation());
+    node.result(node.by_number());
 }
 
 }  // namespace dtnn::compiler::onnx

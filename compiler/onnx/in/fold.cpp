@@ -47,7 +47,7 @@ void read_shape(const NodeReader& node) {
     const ImportedValue& src = node.input(0);
     const Dims dims = src.dims();
     Numbers numbers(dims.begin(), dims.end());
-    if (!src.is_constant()) numbers[0] *= kBatch;
+    if (!src.is_constant()) numbers[src.batch_axis()] *= kBatch;
     const auto rank = std::int64_t(numbers.size());
     const auto place = [&](std::int64_t at) {
         return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank);
@@ -90,6 +90,7 @@ struct Folding {
     const NodeReader& node;
     std::vector<const Constant*> in;
     Constants& constants;
+    bool& spans_batch;  ///< whether the result has an axis as long as the batch
 
     const Constant& x() const { return *in[0]; }
     Constant make(Dims dims, const Numbers& numbers) const {
@@ -100,6 +101,18 @@ struct Folding {
     }
     Integers axes(std::int64_t since) const {
         return node.opset() < since ? node.integers("axes") : list(1);
+    }
+    /// Extents, of which the batch is 1.
+    Dims extents(std::size_t i) const {
+        Dims dims = list(i);
+        for (std::int64_t& extent : dims) {
+            if (batch_of(double(extent)) == 1) {
+                spans_batch = true;
+                extent = 1;
+            }
+            if (extent < 0) throw Refused("it makes a constant without a sound shape");
+        }
+        return dims;
     }
 };
 
@@ -244,15 +257,46 @@ Constant fold_concat(const Folding& f) {
 }
 
 Constant fold_constant_of_shape(const Folding& f) {
-    const Dims dims = f.list(0);
+    const Dims dims = f.extents(0);
     const AttributeProto* value = f.node.find("value");
     const bool given = value && value->t;
     const Constant one = given ? f.constants.read(*value->t) : f.constants.make({1}, true, {0});
     const std::int64_t count = element_count(dims);
-    if (count > kMostFolded || one.elements() != 1 ||
-        std::any_of(dims.begin(), dims.end(), [](std::int64_t e) { return e < 0; }))
+    if (count > kMostFolded || one.elements() != 1)
         throw Refused("it makes a constant without a sound shape");
     return f.constants.make(dims, one.real, Numbers(std::size_t(count), one.at(0)));
+}
+
+Constant fold_expand(const Folding& f) {
+    const Dims dims = broadcast_dims(f.x().dims, f.extents(1));
+    Numbers numbers;
+    for (const std::size_t place : broadcast_places(dims, f.x().dims))
+        numbers.push_back(f.x().at(std::int64_t(place)));
+    return f.make(dims, numbers);
+}
+
+Constant fold_tile(const Folding& f) {
+    const Dims repeats = f.extents(1), &from = f.x().dims;
+    if (repeats.size() != from.size()) throw Refused("it has not a number for each axis");
+    Dims dims;
+    for (std::size_t i = 0; i < from.size(); ++i)
+        dims.push_back(saturating_product({from[i], repeats[i]}));
+    const std::int64_t count = element_count(dims);
+    if (count > kMostFolded) throw Refused("it works out too many numbers");
+    std::vector<std::size_t> longer;  // the last first
+    for (std::size_t axis = dims.size(); axis-- > 0;)
+        if (dims[axis] > 1) longer.push_back(axis);
+    Numbers numbers;
+    for (std::int64_t i = 0; i < count; ++i) {
+        std::int64_t left = i, place = 0, step = 1;
+        for (const std::size_t axis : longer) {
+            place += left % dims[axis] % from[axis] * step;
+            left /= dims[axis];
+            step *= from[axis];
+        }
+        numbers.push_back(f.x().at(place));
+    }
+    return f.make(dims, numbers);
 }
 
 Constant fold_range(const Folding& f) {
@@ -343,6 +387,8 @@ const std::map<std::string, Fold, std::less<>>& folds() {
         {"Slice", fold_slice},
         {"Concat", fold_concat},
         {"ConstantOfShape", fold_constant_of_shape},
+        {"Expand", fold_expand},
+        {"Tile", fold_tile},
         {"Range", fold_range},
         {"Cast", fold_cast},
         {"Add", pairs([](double a, double b) { return a + b; })},
@@ -377,6 +423,7 @@ void fold_split(const Folding& f) {
             indices.push_back(begin + i);
         ImportedValue made;
         made.constant = take(f, axis, indices, dims);
+        made.spans_batch = f.spans_batch;
         f.node.importer().set(f.node.node().output.at(result++), std::move(made));
         begin += part;
     }
@@ -385,18 +432,26 @@ void fold_split(const Folding& f) {
 }  // namespace
 
 bool fold(const NodeReader& node) {
-    if (node.node().op_type == "Split" && node.input(0).is_constant()) {
-        fold_split({node, {&*node.input(0).constant}, node.importer().constants()});
+    ImportedValue made;
+    if (node.node().op_type == "Split" && node.of_any_length(0).is_constant()) {
+        const ImportedValue whole = node.of_any_length(0);
+        made.spans_batch = whole.spans_batch;
+        fold_split({node, {&*whole.constant}, node.importer().constants(), made.spans_batch});
         return true;
     }
     const auto found = folds().find(node.node().op_type);
     if (found == folds().end() || node.count() == 0) return false;
     std::vector<const Constant*> in;
     for (std::size_t i = 0; i < node.count(); ++i) {
-        const ImportedValue* value = node.has(i) ? &node.input(i) : nullptr;
+        const ImportedValue* value = node.has(i) ? &node.of_any_length(i) : nullptr;
         if (value && !value->is_constant()) return false;
         in.push_back(value ? &*value->constant : nullptr);
+        made.spans_batch |= value && value->spans_batch;
     }
+    // Others than these give another length, or other numbers.
+    static const std::set<std::string, std::less<>> kKeepBatch{
+        "Identity", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Concat", "Cast", "Expand"};
+    if (made.spans_batch && !kKeepBatch.contains(found->first)) return false;
     if (!in[0]) return false;
     // Weights may be turned round, whatever their size; with others it is computed.
     const bool moves =
@@ -407,8 +462,8 @@ bool fold(const NodeReader& node) {
     for (const Constant* constant : in)
         if (constant && !moves && constant->elements() > kMostFolded)
             throw Refused("it works out too many numbers");
-    ImportedValue made;
-    made.constant = found->second({node, std::move(in), node.importer().constants()});
+    made.constant =
+        found->second({node, std::move(in), node.importer().constants(), made.spans_batch});
     node.result(std::move(made));
     return true;
 }

@@ -188,7 +188,7 @@ ImportedModel Importer::run() {
                                     std::is_sorted(output->order.begin(), output->order.end() - 1);
     if (!output->is_plain() && !with_channels_last)
         refuse("the file", "its output has its axes in another order than here",
-               "export the model with channels first");
+               "export the model with channels first, and with the batch before all others");
     if (!made_.refusals.empty()) return std::move(made_);
     if (output->is_plain() && output->rank() < output->type.dims.size()) {
         const NodeProto nameless;
@@ -297,7 +297,7 @@ void Importer::read_inputs() {
 void Importer::read_node(const NodeProto& node) {
     const auto give_up = [&] {
         for (const std::string& output : node.output)
-            refused_.insert(output);
+            if (!output.empty()) refused_.insert(output);
     };
     // What follows a refused node is not refused again.
     for (const std::string& input : node.input)
@@ -305,7 +305,9 @@ void Importer::read_node(const NodeProto& node) {
     try {
         const bool own = node.domain.empty() || node.domain == "ai.onnx";
         const auto rule = read_rules().find(node.op_type);
-        if (!own || node.output.empty() || node.output[0].empty())
+        const bool gives = std::any_of(node.output.begin(), node.output.end(),
+                                       [](const std::string& name) { return !name.empty(); });
+        if (!own || !gives)
             throw Refused(fmt::format("`{}` of `{}` is no operator of ONNX itself",
                                       printable(node.op_type), printable(node.domain)),
                           kNoFormula);

@@ -40,10 +40,15 @@ struct ImportedValue {
     View view = {};  ///< of axes that are taken apart or joined, else empty
     /// What is worked out of a mean, until it is a normalisation. Shared by the value's copies.
     std::shared_ptr<const Probe> probe = nullptr;
+    /// Of numbers that are known: an axis is as long as the batch, and of 1 here. All along it are
+    /// the same.
+    bool spans_batch = false;
 
     bool is_constant() const { return constant.has_value(); }
     std::size_t rank() const { return view.empty() ? order.size() : view.size(); }
     std::int64_t extent(std::size_t axis) const { return type.dims[std::size_t(order[axis])]; }
+    /// Which axis of the file's value the batch is, or lies in.
+    std::size_t batch_axis() const;
     Dims dims() const;      ///< as the file has them
     bool is_plain() const;  ///< the file's axes are ours
     /// Whether the axes of both are in one order, but those of 1.
@@ -83,6 +88,12 @@ class NodeReader {
     const ImportedValue& activation(std::size_t i = 0) const;
     /// The same, or one whose axes are taken apart.
     const ImportedValue& viewed(std::size_t i = 0) const;
+    /// What is computed with number by number: whole axes, the batch at any place.
+    const ImportedValue& by_number(std::size_t i = 0) const;
+    /// Axes that may be taken apart, the batch at any place.
+    const ImportedValue& in_any_order(std::size_t i = 0) const;
+    /// Numbers that may be as many as the batch is long, too.
+    const ImportedValue& of_any_length(std::size_t i) const;
     /// What windows slide over: an image whose channels are axis 1 of the file's value and whose
     /// other axes may stand in any order; of [batch, channels, steps] it has the height 1. Or steps
     /// with their features behind them as rows and columns of one channel: then axis 1 is 3.
@@ -148,6 +159,8 @@ class Importer {
     void set(const std::string& name, ImportedValue value);
     /// Whether one node alone reads the layer, under whatever axes.
     bool is_read_once(int source) const { return more_readers_.at(source) == 0; }
+    /// A value is the layer's that another layer had been made of.
+    void read_again(int source) { ++more_readers_[source]; }
     ImportedLayer& layer(int index) { return layers_[std::size_t(index)]; }
     int add_layer(const NodeProto& node, const std::string& type, Attributes fields,
                   const std::vector<const ImportedValue*>& sources,
@@ -214,8 +227,12 @@ bool is_formula(const std::string& op_type);
 /// The axes of the value; throws Refused where it is a row in another order.
 View view_of(const ImportedValue& value);
 /// The same numbers under the extents of a sample, by a layer where they move; a value whose axes
-/// stay taken apart where no layer says it, in the hope of a Reshape that joins them again.
-void reshaped(const NodeReader& node, const ImportedValue& src, const Dims& sample);
+/// stay taken apart where no layer says it, in the hope of a Reshape that joins them again. The
+/// batch stands before sample[batch].
+void reshaped(const NodeReader& node, const ImportedValue& src, const Dims& sample,
+              std::size_t batch = 0);
+/// Whether the value's axes can be taken apart and joined to these, without a layer.
+bool can_be_regrouped(const ImportedValue& src, const Dims& sample, std::size_t batch);
 /// The value with these axes, and the layer that moves its numbers so, if there is one.
 ImportedValue settled(const NodeReader& node, const ImportedValue& src, View view);
 /// The value's numbers in the order of these pieces of its axes, which have all of them, by slices

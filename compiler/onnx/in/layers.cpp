@@ -23,6 +23,17 @@ Constant dense_weights(const NodeReader& node, const Constant& weights, const Im
 
 void dense(const NodeReader& node, const ImportedValue& src, Constant weights,
            std::optional<Constant> bias) {
+    if (const std::size_t batch = src.batch_axis(); batch != 0 && src.view.empty()) {
+        if (batch + 1 == src.rank()) throw Refused("its rows go along the batch");
+        ImportedValue value = src;
+        const auto first = value.order.begin();
+        std::rotate(first, first + std::ptrdiff_t(batch), first + std::ptrdiff_t(batch) + 1);
+        dense(node, value, std::move(weights), std::move(bias));
+        ImportedValue made = *node.importer().find(node.node().output[0]);
+        const auto front = made.order.begin();
+        std::rotate(front, front + 1, front + std::ptrdiff_t(batch) + 1);
+        return node.result(std::move(made));
+    }
     if (!src.view.empty()) {
         // Of rows that are all steps or pixels, whose last axis is ours.
         const std::size_t last = is_image(src.type) ? 1 : src.type.dims.size() - 1;
@@ -91,7 +102,7 @@ void read_gemm(const NodeReader& node) {
         if (bias->elements() == 1 && units > 1)
             bias = constants.make({units}, true, Numbers(std::size_t(units), bias->at(0)));
     }
-    dense(node, node.viewed(), scaled(weights, node.real("alpha", 1)), std::move(bias));
+    dense(node, node.in_any_order(), scaled(weights, node.real("alpha", 1)), std::move(bias));
 }
 
 namespace {
@@ -127,7 +138,7 @@ void read_mat_mul(const NodeReader& node) {
         if (node.input(0).is_constant()) throw other_product();
         return multiply_sequences(node);
     }
-    dense(node, node.viewed(), node.weights(2), std::nullopt);
+    dense(node, node.in_any_order(), node.weights(2), std::nullopt);
 }
 
 // ---- Normalisation
@@ -168,9 +179,10 @@ void read_batch_normalization(const NodeReader& node) {
 }
 
 void read_layer_normalization(const NodeReader& node) {
-    ImportedValue src = node.activation();
+    ImportedValue src = node.by_number();
     const auto axis = std::int64_t(place_of_axis(node.integer("axis", -1), src.rank()));
     const auto last = std::int64_t(src.rank()) - 1;
+    if (axis != last || src.order.back() == 0) src = node.activation();
     const bool of_channels = is_image(src.type) && axis == last && src.order.back() == 1;
     if (!is_image(src.type) && axis == 1) src = as_image(node, src);
     if (axis == 2 && !of_channels) src = as_sequence(node, src);
@@ -275,11 +287,12 @@ void read_lrn(const NodeReader& node) {
 namespace {
 
 void along_axis(const NodeReader& node, const char* type) {
-    ImportedValue src = node.activation();
+    ImportedValue src = node.by_number();
     const auto rank = std::int64_t(src.rank());
     std::int64_t axis = node.integer("axis", node.opset() < 13 ? 1 : -1);
     if (axis < 0) axis += rank;
-    if (axis < 1 || axis >= rank) throw Refused("it goes along the batch");
+    if (axis < 0 || axis >= rank || axis == std::int64_t(src.batch_axis()))
+        throw Refused("it goes along the batch");
     // Before operator set 13 the axes from this one on were one.
     if (node.opset() < 13)
         for (std::int64_t i = axis + 1; i < rank; ++i)
@@ -317,7 +330,7 @@ void read_dropout(const NodeReader& node) {
     double rate = node.real("ratio", 0.5);
     if (node.opset() >= 12 && node.has(1)) rate = node.constant(1, "rate").at(0);
     node.layer_like("dropout", {{"rate", std::stod(fmt::format("{}", float(rate)))}},
-                    {&node.activation()});
+                    {&node.by_number()});
 }
 
 }  // namespace dtnn::compiler::onnx

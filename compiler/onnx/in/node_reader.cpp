@@ -3,11 +3,21 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "base/utf8.hpp"
 #include "compiler/ir/axes.hpp"
 #include "compiler/onnx/in/importer.hpp"
 
 namespace dtnn::compiler::onnx {
+
+std::size_t ImportedValue::batch_axis() const {
+    if (view.empty()) return std::size_t(std::find(order.begin(), order.end(), 0) - order.begin());
+    const auto has_batch = [](const std::vector<Piece>& axis) {
+        return std::any_of(axis.begin(), axis.end(), [](const Piece& p) { return p.axis == 0; });
+    };
+    return std::size_t(std::find_if(view.begin(), view.end(), has_batch) - view.begin());
+}
 
 Dims ImportedValue::dims() const {
     if (constant) return constant->dims;
@@ -22,7 +32,7 @@ Dims ImportedValue::dims() const {
 }
 
 bool ImportedValue::is_plain() const {
-    if (!rows.empty() || !view.empty()) return false;
+    if (!rows.empty() || !view.empty() || batch_axis() != 0) return false;
     // Axes of 1 may stand anywhere.
     int last = -1;
     for (const int axis : order) {
@@ -36,6 +46,7 @@ bool ImportedValue::is_plain() const {
 bool ImportedValue::lies_like(const ImportedValue& other) const {
     if (rows != other.rows || view != other.view || order.size() != other.order.size())
         return false;
+    if (batch_axis() != other.batch_axis()) return false;
     for (std::size_t i = 0; i < order.size(); ++i)
         if (order[i] != other.order[i] && (extent(i) > 1 || other.extent(i) > 1)) return false;
     return true;
@@ -67,6 +78,13 @@ std::int64_t NodeReader::opset() const {
 }
 
 const ImportedValue& NodeReader::input(std::size_t i) const {
+    const ImportedValue& value = of_any_length(i);
+    if (!value.spans_batch) return value;
+    throw Refused("it computes with an array that is as long as the batch",
+                  "zeros of that length can be what a recurrent layer begins with");
+}
+
+const ImportedValue& NodeReader::of_any_length(std::size_t i) const {
     if (!has(i)) throw Refused(fmt::format("input {} is missing", i + 1));
     if (const ImportedValue* value = importer_.find(node_.input[i])) return *value;
     throw Refused(
@@ -80,19 +98,40 @@ const Constant& NodeReader::constant(std::size_t i, const char* what) const {
                   "export the model with fixed weights and fixed shapes");
 }
 
-const ImportedValue& NodeReader::viewed(std::size_t i) const {
+namespace {
+
+const ImportedValue& with_batch_first(const ImportedValue& value) {
+    if (value.batch_axis() == 0) return value;
+    throw Refused(fmt::format("its input has the batch as axis {}, and is read with the batch as "
+                              "the first one alone",
+                              value.batch_axis()),
+                  "keep the batch as the first axis, or turn it back before");
+}
+
+}  // namespace
+
+const ImportedValue& NodeReader::in_any_order(std::size_t i) const {
     const ImportedValue& value = input(i);
     if (!value.is_constant()) return value;
     throw Refused(fmt::format("its input {} is a constant", i + 1), "");
 }
 
+const ImportedValue& NodeReader::viewed(std::size_t i) const {
+    return with_batch_first(in_any_order(i));
+}
+
 const ImportedValue& NodeReader::activation(std::size_t i) const {
-    const ImportedValue& value = viewed(i);
+    return with_batch_first(by_number(i));
+}
+
+const ImportedValue& NodeReader::by_number(std::size_t i) const {
+    const ImportedValue& value = in_any_order(i);
     if (value.view.empty()) return value;
-    const Dims dims = value.dims();
+    Dims dims = value.dims();
+    dims.erase(dims.begin() + std::ptrdiff_t(value.batch_axis()));
     throw Refused(fmt::format("its input is [batch, {}], whose axes have been taken apart or "
                               "joined from [{}]",
-                              fmt::join(dims.begin() + 1, dims.end(), ", "),
+                              fmt::join(dims, ", "),
                               fmt::join(value.type.dims.begin() + 1, value.type.dims.end(), ", ")),
                   "a row, [steps, features] and [channels, height, width] can be; channels that "
                   "are shuffled, images that are repeated and groups that are normalised are read");

@@ -1,12 +1,9 @@
-/// What moves numbers.
+/// Axes under other extents and in another order.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
 
 #include "base/saturating.hpp"
 #include "compiler/ir/axes.hpp"
@@ -17,78 +14,107 @@ namespace {
 
 using Integers = std::vector<std::int64_t>;
 
-/// The axes of ours that the axis of the file is, as a word for `axis`.
-std::string word_of(const ImportedValue& value, std::size_t axis) {
-    const int ours = value.order[axis];
-    switch (value.type.axes[std::size_t(ours)]) {
-        case AxisKind::channel:
-            return "channels";
-        case AxisKind::feature:
-            return "features";
-        case AxisKind::step:
-            return "steps";
-        case AxisKind::space:
-            return ours == 2 ? "height" : "width";
-        case AxisKind::batch:
-            break;
-    }
-    throw Refused("it goes along the batch, whose samples have nothing to do with each other here");
-}
-
-/// `axis: channels` is the default, and means the features of rows as well.
-Attributes along(const std::string& word) {
-    if (word == "channels" || word == "features") return {};
-    return {{"axis", word}};
-}
-
 }  // namespace
 
 void read_flatten(const NodeReader& node) {
-    const ImportedValue& src = node.activation();
+    const ImportedValue& src = node.viewed();
     const std::int64_t axis = node.integer("axis", 1);
     if (axis != 1 && axis != 1 - std::int64_t(src.rank()))
         throw Refused(fmt::format("it makes rows from axis {} on", axis),
                       "rows of whole samples (axis 1) can be");
-    node.result(flattened(node, src));
+    if (src.view.empty()) return node.result(flattened(node, src));
+    const Dims now = src.dims();
+    reshaped(node, src, {element_count(Dims(now.begin() + 1, now.end()))});
 }
 
-void read_reshape(const NodeReader& node) {
-    const ImportedValue& src = node.viewed();
+namespace {
+
+/// "6, batch, 4"; an axis that is joined with the batch is one with it.
+std::string with_word_of_batch(const ImportedValue& src) {
+    std::vector<std::string> words;
+    const Dims dims = src.dims();
+    for (std::size_t i = 0; i < dims.size(); ++i)
+        words.push_back(i == src.batch_axis() ? "batch" : std::to_string(dims[i]));
+    return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// Extents of a sample and how many of them stand before the batch.
+struct Wanted {
+    Dims sample;
+    std::size_t batch;
+};
+
+/// The shape of a Reshape with the batch at this place, of a value of these extents; nothing where
+/// it is another shape.
+std::optional<Wanted> wanted_with_batch(const NodeReader& node, const Integers& wanted,
+                                        const ImportedValue& src, std::size_t batch) {
     const Dims now = src.dims();
-    const Integers wanted =
-        node.opset() < 5 ? node.integers("shape") : integers_of(node.constant(1, "shape"));
     const std::int64_t numbers = element_count(now);  // of a sample
-    if (wanted.empty()) throw Refused("it makes one number of all");
-    Dims sample(wanted.begin() + 1, wanted.end());
-    std::int64_t known = 1, *open = nullptr;
-    for (std::size_t i = 0; i < sample.size(); ++i) {
-        if (sample[i] == 0 && node.integer("allowzero", 0) == 0 && i + 1 < now.size())
-            sample[i] = now[i + 1];
-        if (sample[i] == -1)
-            open = &sample[i];
-        else
-            known = saturating_product({known, sample[i]});
+    const bool copies = node.integer("allowzero", 0) == 0;
+    Dims sample;
+    std::int64_t known = 1;
+    std::optional<std::size_t> open;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (i == batch) continue;
+        const bool copied = wanted[i] == 0 && copies && i < now.size();
+        if (copied && i == src.batch_axis()) return std::nullopt;
+        if (wanted[i] == -1) open = sample.size();
+        sample.push_back(copied ? now[i] : wanted[i]);
+        if (wanted[i] != -1) known = saturating_product({known, sample.back()});
     }
-    if (open && known > 0) *open = numbers / known;
-    const std::int64_t first = wanted[0], batch = node.importer().file_batch();
+    if (open && known > 0) sample[*open] = numbers / known;
+    const std::int64_t first = wanted[batch], file_batch = node.importer().file_batch();
+    if (std::any_of(sample.begin(), sample.end(), [](std::int64_t e) { return e < 1; }))
+        return std::nullopt;
     const std::int64_t each = element_count(sample);
     // Axes may be joined with the batch for a while, as one product of all steps or pixels needs.
-    const std::int64_t joined = each > 0 ? numbers / each : 0;
+    const std::int64_t joined = numbers / each;
     const bool of_batch = batch_of(double(first)) == joined || first == -1 ||
-                          (first == 0 && joined == now[0]) ||
-                          (batch > 0 && first == saturating_product({batch, joined}));
-    if (!of_batch || joined < 1 || joined * each != numbers ||
-        std::any_of(sample.begin(), sample.end(), [](std::int64_t e) { return e < 1; }))
-        throw Refused(
-            fmt::format("it makes [{}] of [batch, {}], which mixes samples",
-                        fmt::join(wanted, ", "), fmt::join(now.begin() + 1, now.end(), ", ")),
-            "keep the batch as the first axis");
-    reshaped(node, src, sample.empty() ? Dims{1} : sample);
+                          (first == 0 && batch == src.batch_axis() && joined == now[batch]) ||
+                          (file_batch > 0 && first == saturating_product({file_batch, joined}));
+    if (!of_batch || joined < 1 || saturating_product({joined, each}) != numbers)
+        return std::nullopt;
+    return Wanted{std::move(sample), batch};
+}
+
+/// The same where the batch is not the first axis of the value: at the place that it has, or at
+/// another where the axes can be joined to that.
+std::optional<Wanted> wanted_of(const NodeReader& node, const Integers& wanted,
+                                const ImportedValue& src) {
+    constexpr std::size_t kMostAxes = 16;
+    const std::size_t batch = src.batch_axis();
+    if (batch == 0) return wanted_with_batch(node, wanted, src, 0);
+    if (wanted.size() > kMostAxes) return std::nullopt;
+    std::vector<std::size_t> places{batch};
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+        if (i != batch) places.push_back(i);
+    for (const std::size_t place : places) {
+        if (place >= wanted.size()) continue;
+        auto made = wanted_with_batch(node, wanted, src, place);
+        if (made && can_be_regrouped(src, made->sample, place)) return made;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+void read_reshape(const NodeReader& node) {
+    const ImportedValue& src = node.in_any_order();
+    const Integers wanted =
+        node.opset() < 5 ? node.integers("shape") : integers_of(node.constant(1, "shape"));
+    if (wanted.empty()) throw Refused("it makes one number of all");
+    const auto found = wanted_of(node, wanted, src);
+    if (!found)
+        throw Refused(fmt::format("it makes [{}] of [{}], which mixes samples",
+                                  fmt::join(wanted, ", "), with_word_of_batch(src)),
+                      "keep the batch as the first axis");
+    reshaped(node, src, found->sample.empty() ? Dims{1} : found->sample, found->batch);
 }
 
 void read_squeeze(const NodeReader& node) {
-    const ImportedValue& src = node.viewed();
+    const ImportedValue& src = node.in_any_order();
     const Dims now = src.dims();
+    const std::size_t batch = src.batch_axis();
     std::set<std::size_t> gone;
     if (const auto axes = node.axes(1, 13))
         for (const std::int64_t axis : *axes)
@@ -96,35 +122,44 @@ void read_squeeze(const NodeReader& node) {
     else if (node.importer().file_batch() == 1)
         throw Refused("it takes away all axes of 1, and the batch is one of them", "name its axes");
     else
-        for (std::size_t i = 1; i < now.size(); ++i)
-            if (now[i] == 1) gone.insert(i);
+        for (std::size_t i = 0; i < now.size(); ++i)
+            if (i != batch && now[i] == 1) gone.insert(i);
     Dims sample;
+    std::size_t before = 0;
     for (std::size_t i = 0; i < now.size(); ++i) {
-        if (gone.contains(i) && (i == 0 || now[i] != 1))
+        if (gone.contains(i) && (i == batch || now[i] != 1))
             throw Refused("it takes away the batch, or an axis that is longer than 1", "");
-        if (i > 0 && !gone.contains(i)) sample.push_back(now[i]);
+        if (i == batch)
+            before = sample.size();
+        else if (!gone.contains(i))
+            sample.push_back(now[i]);
     }
-    reshaped(node, src, sample.empty() ? Dims{1} : sample);
+    reshaped(node, src, sample.empty() ? Dims{1} : sample, before);
 }
 
 void read_unsqueeze(const NodeReader& node) {
-    const ImportedValue& src = node.viewed();
+    const ImportedValue& src = node.in_any_order();
     const auto axes = node.axes(1, 13).value_or(Integers{});
     const std::size_t rank = src.rank() + axes.size();
     std::set<std::size_t> added;
     for (const std::int64_t axis : axes)
         added.insert(place_of_axis(axis, rank));
-    if (added.contains(0)) throw Refused("it puts an axis before the batch", "");
     const Dims now = src.dims();
     Dims sample;
-    std::size_t from = 1;
-    for (std::size_t i = 1; i < rank; ++i)
-        sample.push_back(added.contains(i) || from >= now.size() ? 1 : now[from++]);
-    reshaped(node, src, sample);
+    std::size_t from = 0, before = 0;
+    for (std::size_t i = 0; i < rank; ++i) {
+        const bool is_new = added.contains(i) || from >= now.size();
+        if (!is_new && from == src.batch_axis())
+            before = sample.size();
+        else
+            sample.push_back(is_new ? 1 : now[from]);
+        if (!is_new) ++from;
+    }
+    reshaped(node, src, sample, before);
 }
 
 void read_transpose(const NodeReader& node) {
-    ImportedValue value = node.viewed();
+    ImportedValue value = node.in_any_order();
     Integers order = node.integers("perm");
     if (order.empty())
         for (std::size_t i = value.rank(); i-- > 0;)
@@ -137,8 +172,6 @@ void read_transpose(const NodeReader& node) {
             made[i] = old[place_of_axis(order[i], old.size())];
         return made;
     };
-    if (place_of_axis(order[0], order.size()) != 0)
-        throw Refused("it moves the batch from its place", "keep the batch as the first axis");
     if (!value.view.empty()) return node.result(settled(node, value, permuted(value.view)));
     value.order = permuted(value.order);
     node.result(std::move(value));
@@ -194,212 +227,6 @@ void read_tile(const NodeReader& node) {
         if (repeats[i] > 1) view[i].insert(view[i].begin(), {kRepeated, 1, repeats[i]});
     }
     node.result(settled(node, src, std::move(view)));
-}
-
-namespace {
-
-/// Rows, of which some are in another order than the file's.
-void join_rows(const NodeReader& node, const std::vector<const ImportedValue*>& sources) {
-    std::vector<std::int64_t> rows;
-    for (const ImportedValue* source : sources) {
-        if (!is_rows(source->type)) throw Refused("it joins rows and other values", "");
-        const auto begin = std::int64_t(rows.size());
-        for (std::int64_t i = 0; i < source->type.dims[1]; ++i)
-            rows.push_back(begin + (source->rows.empty() ? i : source->rows[std::size_t(i)]));
-    }
-    const int made = node.importer().add_layer(node.node(), "concat", {}, sources, {});
-    node.importer().layer(made).value.rows = std::move(rows);
-    node.result(node.importer().layer(made).value);
-}
-
-/// Images side by side, or one below the other: each row, or each channel, is a row of numbers.
-void join_pixels(const NodeReader& node, const std::vector<const ImportedValue*>& sources,
-                 bool side_by_side) {
-    Importer& importer = node.importer();
-    std::vector<ImportedValue> rows;
-    Dims dims;
-    for (const ImportedValue* source : sources) {
-        const Dims& own = source->type.dims;
-        if (!is_image(source->type) || !source->lies_like(*sources[0]))
-            throw Refused("its inputs have their axes in different orders",
-                          "export the model with channels first");
-        const Integers shape =
-            side_by_side ? Integers{own[1] * own[2], own[3]} : Integers{own[1], own[2] * own[3]};
-        const int made = importer.add_layer({}, "reshape", {{"shape", shape}}, {source}, {});
-        rows.push_back(importer.layer(made).value);
-        if (dims.empty())
-            dims = own;
-        else
-            dims[side_by_side ? 3 : 2] += own[side_by_side ? 3 : 2];
-    }
-    std::vector<const ImportedValue*> all;
-    for (const ImportedValue& row : rows)
-        all.push_back(&row);
-    const int joined = importer.add_layer(node.node(), "concat", {}, all, {});
-    const ImportedValue row = importer.layer(joined).value;
-    const int made = importer.add_layer(
-        {}, "reshape", {{"shape", Integers{dims[1], dims[2], dims[3]}}}, {&row}, {});
-    ImportedValue value = importer.layer(made).value;
-    value.order = sources[0]->order;
-    node.result(std::move(value));
-}
-
-}  // namespace
-
-void read_concat(const NodeReader& node) {
-    std::vector<const ImportedValue*> sources;
-    for (std::size_t i = 0; i < node.count(); ++i)
-        sources.push_back(&node.activation(i));
-    if (sources.empty()) throw Refused("it joins nothing");
-    if (sources.size() == 1) return node.result(*sources[0]);
-    if (std::any_of(sources.begin(), sources.end(), [](auto* s) { return !s->rows.empty(); }))
-        return join_rows(node, sources);
-    const std::string word =
-        word_of(*sources[0], place_of_axis(node.integer("axis", 1), sources[0]->rank()));
-    if (word == "height" || word == "width") return join_pixels(node, sources, word == "width");
-    node.layer_like("concat", along(word), sources);
-}
-
-namespace {
-
-void slice(const NodeReader& node, const ImportedValue& src, std::size_t axis, std::int64_t begin,
-           std::int64_t end, const std::string& result) {
-    if (!src.rows.empty()) throw Refused("it cuts rows of images with channels last", "");
-    const std::string word = word_of(src, axis);
-    ImportedValue value = src;
-    if (begin != 0 || end != src.extent(axis)) {
-        Attributes fields = along(word);
-        fields["begin"] = begin;
-        fields["end"] = end;
-        const int made = node.importer().add_layer(node.node(), "slice", fields, {&src}, {});
-        value = node.importer().layer(made).value;
-        value.order = src.order;
-    }
-    node.importer().set(result, std::move(value));
-}
-
-/// Every `step`th row or column, as windows of one cell.
-ImportedValue every(const NodeReader& node, const ImportedValue& given, std::size_t axis,
-                    std::int64_t step) {
-    const ImportedValue src = as_image(node, given);
-    const int ours = src.order[axis];
-    if (!is_image(src.type) || ours < 2)
-        throw Refused(fmt::format("it goes by steps of {}", step),
-                      "steps of 1 can be, and along height and width all above");
-    Integers stride{1, 1};
-    stride[std::size_t(ours - 2)] = step;
-    const int made = node.importer().add_layer(
-        node.node(), "max_pool2d", {{"kernel", Integers{1, 1}}, {"stride", stride}}, {&src}, {});
-    ImportedValue value = node.importer().layer(made).value;
-    value.order = src.order;
-    return value;
-}
-
-}  // namespace
-
-void read_slice(const NodeReader& node) {
-    ImportedValue src = node.activation();
-    const bool inputs = node.opset() >= 10;
-    const auto list = [&](std::size_t i, const char* name) {
-        if (!inputs) return node.integers(name);
-        return node.has(i) ? integers_of(node.constant(i, name)) : Integers{};
-    };
-    const Integers starts = list(1, "starts"), ends = list(2, "ends");
-    Integers axes = list(3, "axes"), steps = inputs ? list(4, "steps") : Integers{};
-    if (axes.empty())
-        for (std::size_t i = 0; i < starts.size(); ++i)
-            axes.push_back(std::int64_t(i));
-    if (starts.size() != ends.size() || axes.size() != starts.size())
-        throw Refused("its starts, ends and axes are not as many");
-    for (std::size_t i = 0; i < starts.size(); ++i) {
-        const std::size_t axis = place_of_axis(axes[i], src.rank());
-        const std::int64_t step = i < steps.size() ? steps[i] : 1;
-        const std::int64_t extent = src.extent(axis);
-        const auto place = [&](std::int64_t at) {
-            return std::clamp<std::int64_t>(at < 0 ? at + extent : at, 0, extent);
-        };
-        constexpr std::int64_t kEnd = std::numeric_limits<std::int32_t>::max();
-        if (axis == 0 && starts[i] == 0 && step == 1 && ends[i] >= kEnd) continue;
-        if (step < 1) throw Refused(fmt::format("it goes by steps of {}", step), "");
-        slice(node, src, axis, place(starts[i]), place(ends[i]), node.node().output[0]);
-        src = *node.importer().find(node.node().output[0]);
-        if (step > 1) src = every(node, src, axis, step);
-    }
-    node.result(std::move(src));
-}
-
-namespace {
-
-/// Whether the indices are those of all numbers of the batch in their order, of a value that is one
-/// row of them: as exporters write a view of other strides.
-bool are_all(const NodeReader& node, const ImportedValue& src, const Constant& indices) {
-    const std::int64_t numbers = element_count(src.type.dims);
-    if (src.view.empty() || indices.dims.empty() || src.dims()[0] != numbers) return false;
-    const bool fixed = indices.dims[0] > 1 && indices.dims[0] == node.importer().file_batch();
-    if (indices.elements() != (fixed ? indices.dims[0] : 1) * numbers) return false;
-    const std::int64_t first = fixed ? 0 : saturating_product({kSample, numbers});
-    const Integers at = integers_of(indices);
-    for (std::size_t i = 0; i < at.size(); ++i)
-        if (at[i] != first + std::int64_t(i)) return false;
-    return true;
-}
-
-}  // namespace
-
-void read_gather(const NodeReader& node) {
-    if (const Constant& all = node.constant(1, "indices"); are_all(node, node.viewed(), all))
-        return reshaped(node, node.viewed(), Dims(all.dims.begin() + 1, all.dims.end()));
-    const ImportedValue& src = node.activation();
-    const std::size_t axis = place_of_axis(node.integer("axis", 0), src.rank());
-    const Constant& indices = node.constant(1, "indices");
-    const std::int64_t extent = src.extent(axis);
-    Integers at = integers_of(indices);
-    for (std::size_t i = 0; i < at.size(); ++i) {
-        if (at[i] < 0) at[i] += extent;
-        if (at[i] != at[0] + std::int64_t(i) || at[i] < 0 || at[i] >= extent)
-            throw Refused("it takes places that do not follow each other",
-                          "ranges can be, and single places");
-    }
-    if (at.empty() || indices.dims.size() > 1) throw Refused("its indices are no list");
-    slice(node, src, axis, at[0], at.back() + 1, node.node().output[0]);
-    if (!indices.dims.empty()) return;
-    const ImportedValue one = *node.importer().find(node.node().output[0]);
-    Dims sample = one.dims();
-    sample.erase(sample.begin() + std::ptrdiff_t(axis));
-    reshaped(node, one, Dims(sample.begin() + 1, sample.end()));
-}
-
-std::vector<std::int64_t> split_parts(const NodeReader& node, std::int64_t extent) {
-    Integers parts = node.opset() < 13 ? node.integers("split")
-                     : node.has(1)     ? integers_of(node.constant(1, "split"))
-                                       : Integers{};
-    const auto count = std::int64_t(node.node().output.size());
-    const std::int64_t each = (extent + count - 1) / std::max<std::int64_t>(count, 1);
-    if (parts.empty())
-        for (std::int64_t i = 0; i < count; ++i)
-            parts.push_back(std::clamp<std::int64_t>(extent - i * each, 0, each));
-    std::int64_t left = extent;
-    for (const std::int64_t part : parts) {
-        if (part < 0 || part > left) throw Refused("its parts do not make up the whole");
-        left -= part;
-    }
-    if (left != 0 || std::int64_t(parts.size()) != count)
-        throw Refused("its parts do not make up the whole");
-    return parts;
-}
-
-void read_split(const NodeReader& node) {
-    // A result may take the source's name.
-    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
-    const ImportedValue src = node.activation();
-    const std::size_t axis = place_of_axis(node.integer("axis", 0), src.rank());
-    const std::vector<std::string>& results = node.node().output;
-    const Integers parts = split_parts(node, src.extent(axis));
-    std::int64_t begin = 0;
-    for (std::size_t i = 0; i < results.size(); ++i) {
-        slice(node, src, axis, begin, begin + parts[i], results[i]);
-        begin += parts[i];
-    }
 }
 
 }  // namespace dtnn::compiler::onnx

@@ -49,12 +49,14 @@ std::optional<ImportedValue> turned(const NodeReader& node, const ImportedValue&
 }  // namespace
 
 ImportedValue as_image(const NodeReader& node, const ImportedValue& src) {
-    if (src.rank() != 3 || !src.view.empty() || is_image(src.type)) return src;
+    if (src.rank() != 3 || !src.view.empty() || is_image(src.type) || src.batch_axis() != 0)
+        return src;
     return in_order_of_windows(node, src);
 }
 
 ImportedValue as_sequence(const NodeReader& node, const ImportedValue& src) {
-    if (src.rank() != 3 || !src.view.empty() || !is_image(src.type)) return src;
+    if (src.rank() != 3 || !src.view.empty() || !is_image(src.type) || src.batch_axis() != 0)
+        return src;
     if (src.is_plain()) return in_shape(node, src, {src.extent(1), src.extent(2)}, {0, 1, 2});
     return in_shape(node, src, {src.extent(2), src.extent(1)}, {0, 2, 1});
 }
@@ -76,6 +78,7 @@ std::optional<Order> common_order(const std::vector<ImportedValue>& values) {
     }
     for (const ImportedValue& value : values) {
         if (value.order.size() != order.size() || !value.view.empty()) return std::nullopt;
+        if (value.batch_axis() != values[0].batch_axis()) return std::nullopt;
         for (std::size_t i = 0; i < order.size(); ++i)
             if (value.extent(i) > 1 && value.order[i] != order[i]) return std::nullopt;
     }

@@ -36,13 +36,14 @@ View joined(const View& view) {
     return made;
 }
 
-/// The same pieces under these extents of a sample; what is left lies with the batch.
-std::optional<View> regrouped(const View& view, const Dims& sample) {
+/// The same pieces under these extents of a sample, of which so many stand before the batch; what
+/// is left lies with it.
+std::optional<View> regrouped(const View& view, const Dims& sample, std::size_t batch) {
     Pieces pieces;
     for (const Pieces& axis : view)
         pieces.insert(pieces.end(), axis.begin(), axis.end());
     View made(sample.size() + 1);
-    for (std::size_t i = sample.size(); i > 0; --i)
+    for (std::size_t i = sample.size(); i > batch; --i)
         for (std::int64_t need = sample[i - 1]; need > 1;) {
             if (pieces.empty() || pieces.back().axis == 0) return std::nullopt;
             Piece piece = pieces.back();
@@ -56,7 +57,23 @@ std::optional<View> regrouped(const View& view, const Dims& sample) {
             need /= piece.extent;
             made[i].insert(made[i].begin(), piece);
         }
-    made[0] = std::move(pieces);
+    auto first = pieces.begin();
+    for (std::size_t i = 0; i < batch; ++i)
+        for (std::int64_t need = sample[i]; need > 1;) {
+            if (first == pieces.end() || first->axis == 0) return std::nullopt;
+            Piece piece = *first;
+            if (piece.extent > need) {
+                if (piece.extent % need != 0) return std::nullopt;
+                first->extent /= need;
+                piece = {piece.axis, piece.step * first->extent, need};
+            } else {
+                ++first;
+            }
+            if (need % piece.extent != 0) return std::nullopt;
+            need /= piece.extent;
+            made[i].push_back(piece);
+        }
+    made[batch].assign(first, pieces.end());
     return joined(made);
 }
 
@@ -68,9 +85,9 @@ std::optional<Order> whole_axes(const View& view, const Type& type) {
     Order order(view.size(), 0);
     std::vector<bool> taken(type.dims.size(), false);
     taken[0] = true;
-    if (view[0] != kBatchAlone) return std::nullopt;
-    for (std::size_t i = 1; i < view.size(); ++i) {
-        if (view[i].empty()) continue;
+    if (std::find(view.begin(), view.end(), kBatchAlone) == view.end()) return std::nullopt;
+    for (std::size_t i = 0; i < view.size(); ++i) {
+        if (view[i].empty() || view[i] == kBatchAlone) continue;
         const Piece& piece = view[i][0];
         if (view[i].size() > 1 || piece.axis < 1 ||
             piece.extent != type.dims[std::size_t(piece.axis)])
@@ -78,9 +95,10 @@ std::optional<Order> whole_axes(const View& view, const Type& type) {
         order[i] = piece.axis;
         taken[std::size_t(piece.axis)] = true;
     }
-    for (std::size_t i = 1; i < view.size(); ++i) {
+    for (std::size_t i = 0; i < view.size(); ++i) {
         if (!view[i].empty()) continue;
         const auto free = std::find(taken.begin(), taken.end(), false);
+        if (free == taken.end()) return std::nullopt;
         order[i] = int(free - taken.begin());
         *free = true;
     }
@@ -203,7 +221,7 @@ std::vector<std::int64_t> rows_of(const ImportedValue& src) {
     const Dims& dims = src.type.dims;
     Dims steps(dims.size(), 1);
     std::int64_t step = 1;
-    for (std::size_t i = src.rank(); i-- > 1;) {
+    for (std::size_t i = src.rank(); i-- > 0;) {
         steps[std::size_t(src.order[i])] = step;
         step = saturating_product({step, src.extent(i)});
     }
@@ -304,25 +322,38 @@ std::optional<ImportedValue> taken_apart(const ImportedValue& src) {
 
 }  // namespace
 
-void reshaped(const NodeReader& node, const ImportedValue& given, const Dims& sample) {
+bool can_be_regrouped(const ImportedValue& src, const Dims& sample, std::size_t batch) {
+    return regrouped(view_of(src), sample, batch).has_value();
+}
+
+void reshaped(const NodeReader& node, const ImportedValue& given, const Dims& sample,
+              std::size_t batch) {
+    constexpr std::size_t kMostAxes = 64;
+    if (sample.size() > kMostAxes) throw Refused("its result has more axes than any network has");
     ImportedValue src = given;
-    const Dims now = src.dims();
+    Dims now = src.dims();
+    now.erase(now.begin() + std::ptrdiff_t(src.batch_axis()));
     const std::int64_t numbers = element_count(sample);
     const bool of_samples = numbers == element_count(src.type.dims);
-    if (src.view.empty() && std::equal(now.begin() + 1, now.end(), sample.begin(), sample.end()))
-        return node.result(src);
+    if (src.view.empty() && src.batch_axis() == batch && now == sample) return node.result(src);
     if (src.rows.empty())
-        if (const auto view = regrouped(view_of(src), sample)) {
+        if (const auto view = regrouped(view_of(src), sample, batch)) {
             ImportedValue value = settled(node, src, *view);
             if (value.view.empty()) return node.result(value);
-            const auto whole = src.view.empty() ? std::optional(src)
-                               : of_samples     ? taken_apart(src)
-                                                : std::nullopt;
-            const bool said =
-                sample.size() == 1 || (sample.size() < 4 && whole && whole->is_plain());
-            if (!whole || !of_samples || !said) return node.result(std::move(value));
+            auto whole = src.view.empty() ? std::optional(src)
+                         : of_samples     ? taken_apart(src)
+                                          : std::nullopt;
+            if (batch != 0 || !whole || !of_samples) return node.result(std::move(value));
+            // What stands before the batch is of 1 then.
+            const auto first = std::find(whole->order.begin(), whole->order.end(), 0);
+            std::rotate(whole->order.begin(), first, first + 1);
+            const bool said = sample.size() == 1 || (sample.size() < 4 && whole->is_plain());
+            if (!said) return node.result(std::move(value));
             src = *whole;
         }
+    if (batch != 0 || src.batch_axis() != 0)
+        throw Refused("it mixes samples: the batch is not the first of its axes",
+                      "keep the batch as the first axis");
     if (!src.view.empty() || sample.size() > 3)
         throw Refused(fmt::format("its result has {} axes beside the batch, [{}]", sample.size(),
                                   fmt::join(sample, ", ")),

@@ -82,6 +82,16 @@ def torch_modules():
             x = x + self.b(x)
             return self.out(F.adaptive_avg_pool1d(x, 1).squeeze(-1))
 
+    def recurrent(cell, how, *layers, features, classes=7, **options):
+        """Of nine steps of five numbers; `how(steps, state)` is what is read of them."""
+
+        def read(m, x):
+            y, h = m.cells(x)
+            return how(y, h[0] if isinstance(h, tuple) else h)
+
+        return nn.Sequential(Do(read, cells=cell(5, 6, batch_first=True, **options)), *layers,
+                             *head(features, classes)), (9, 5)
+
     return {
         "conv1d": lambda: steps(conv1(4, 8, 3, padding=1), nn.BatchNorm1d(8), nn.ReLU(), nn.MaxPool1d(2),
                                 conv1(8, 6, 5, stride=2, padding=2, dilation=1), nn.ReLU(), features=36),
@@ -162,6 +172,25 @@ def torch_modules():
                                   nn.Softmax2d(), *pooled, features=8),
         "squeezed": lambda: images(conv(3, 8, 3), *pooled, Do(lambda m, x: x.squeeze()), features=8),
         "sums": lambda: images(conv(3, 8, 3), Do(lambda m, x: x.sum((2, 3)) / 100), features=8),
+        "lstm": lambda: recurrent(nn.LSTM, lambda y, h: y, features=54),
+        "lstm_last": lambda: recurrent(nn.LSTM, lambda y, h: y[:, -1], features=6, num_layers=2, dropout=0.2),
+        "lstm_both": lambda: recurrent(nn.LSTM, lambda y, h: y, nn.LayerNorm(12), nn.Linear(12, 4), nn.Tanh(), features=36,
+                                       num_layers=2, bidirectional=True),
+        "lstm_state": lambda: recurrent(nn.LSTM, lambda y, h: h[-1], features=6, bias=False),
+        "lstm_both_states": lambda: recurrent(nn.LSTM, lambda y, h: torch.cat((h[-2], h[-1]), 1), features=12, num_layers=2,
+                                              bidirectional=True),
+        "lstm_both_means": lambda: recurrent(nn.LSTM, lambda y, h: y.mean(1) + y.amax(1), features=12, bidirectional=True),
+        "lstm_of_windows": lambda: (nn.Sequential(conv1(4, 8, 3, padding=1), nn.ReLU(), nn.MaxPool1d(2),
+                                                  Do(lambda m, x: m.cells(x.transpose(1, 2))[1][0][-1],
+                                                     cells=nn.LSTM(8, 6, batch_first=True)), *head(6)), (4, 24)),
+        "gru": lambda: recurrent(nn.GRU, lambda y, h: y, nn.ReLU(), features=54),
+        "gru_state": lambda: recurrent(nn.GRU, lambda y, h: h[-1], features=6, num_layers=2),
+        "gru_both_last": lambda: recurrent(nn.GRU, lambda y, h: y[:, -1], features=12, bidirectional=True),
+        "gru_first_way": lambda: recurrent(nn.GRU, lambda y, h: h[0], features=6, bidirectional=True),
+        "rnn": lambda: recurrent(nn.RNN, lambda y, h: y[:, -1], features=6),
+        "rnn_both_states": lambda: recurrent(nn.RNN, lambda y, h: torch.cat((h[0], h[1]), 1), features=12, bidirectional=True),
+        "rnn_turned_late": lambda: (nn.Sequential(Do(lambda m, x: m.d(torch.relu(m.cells(x.transpose(0, 1))[0])).transpose(0, 1),
+                                                     cells=nn.RNN(5, 6), d=nn.Linear(6, 4)), *head(36)), (9, 5)),
     }
 
 
@@ -202,4 +231,8 @@ def keras_modules():
                               L.Reshape((4, 4, 1)), L.Conv2D(6, 3), L.Flatten()),
         "steps": lambda: model((12, 8), L.Dense(16, activation="relu"), L.LayerNormalization(), L.BatchNormalization(),
                                end[1]()),
+        "lstm": lambda: model((12, 8), L.LSTM(6, return_sequences=True), L.Dropout(0.2), L.LSTM(5)),
+        "gru": lambda: model((12, 8), L.GRU(6, return_sequences=True), L.GRU(5)),
+        "simple_rnn": lambda: model((12, 8), L.SimpleRNN(6, return_sequences=True), L.SimpleRNN(5)),
+        "lstm_both": lambda: model((12, 8), L.Bidirectional(L.LSTM(6, return_sequences=True)), L.Bidirectional(L.LSTM(5))),
     }

@@ -34,11 +34,11 @@ NETWORKS = ["squeezenet1_1", "mobilenet_v2"]
 # Of ONNX's node tests of an operator, how many pass at least: those of rows, sequences and images of real numbers.
 OPERATORS = {"Abs": 1, "Add": 2, "Atanh": 1, "AveragePool": 13, "BatchNormalization": 2, "Ceil": 1, "Celu": 1, "Clip":
              3, "Concat": 6, "Conv": 6, "ConvTranspose": 7, "Cosh": 1, "DepthToSpace": 2, "Div": 2, "Dropout": 5,
-             "Elu": 2, "Erf": 1, "Exp": 1, "Expand": 1, "Flatten": 3, "Floor": 1, "Gelu": 2, "Gemm": 8,
+             "Elu": 2, "Erf": 1, "Exp": 1, "Expand": 1, "Flatten": 3, "Floor": 1, "GRU": 3, "Gelu": 2, "Gemm": 8,
              "GlobalAveragePool": 2, "GlobalMaxPool": 2, "Greater": 1, "GreaterOrEqual": 1, "GroupNormalization": 2,
-             "HardSigmoid": 2, "HardSwish": 1, "Identity": 1, "InstanceNormalization": 2, "LRN": 2,
+             "HardSigmoid": 2, "HardSwish": 1, "Identity": 1, "InstanceNormalization": 2, "LRN": 2, "LSTM": 5,
              "LayerNormalization": 8, "LeakyRelu": 2, "Less": 1, "LessOrEqual": 1, "Log": 1, "LogSoftmax": 6, "MatMul":
-             1, "MaxPool": 14, "Mul": 2, "Neg": 1, "PRelu": 1, "Pow": 1, "Reciprocal": 1, "ReduceL2": 6, "ReduceMax":
+             1, "MaxPool": 14, "Mul": 2, "Neg": 1, "PRelu": 1, "Pow": 1, "RNN": 6, "Reciprocal": 1, "ReduceL2": 6, "ReduceMax":
              6, "ReduceMean": 6, "ReduceSum": 6, "Relu": 1, "Reshape": 6, "Resize": 5, "Selu": 2, "Sigmoid": 1, "Sinh":
              1, "Slice": 2, "Softmax": 6, "Softplus": 1, "Softsign": 1, "SpaceToDepth": 4, "Split": 5, "Sqrt": 1,
              "Squeeze": 1, "Sub": 2, "Tanh": 1, "ThresholdedRelu": 2, "Transpose": 1, "Unsqueeze": 2, "Upsample": 1}
@@ -194,10 +194,30 @@ def node_tests():
         return collect_testcases(None)
 
 
+def with_batch_first(model, inputs, outputs):
+    """Recurrent operators have their steps first, or the ways (`layout` 0), and behind them the batch: a network reads
+    the batch first, and gives it first."""
+    node, outputs = model.graph.node[0], list(outputs)
+    if node.op_type not in ("LSTM", "GRU", "RNN") or any(a.name == "layout" and a.i == 1 for a in node.attribute):
+        return list(inputs), outputs
+    source, result = model.graph.input[0], outputs[0]
+    turned = numpy.ascontiguousarray(numpy.moveaxis(inputs[0], 1, 0))
+    node.input[0] = f"{source.name}_by_step"
+    model.graph.node.insert(0, helper.make_node("Transpose", [source.name], [f"{source.name}_by_step"], perm=[1, 0, 2]))
+    source.CopyFrom(helper.make_tensor_value_info(source.name, onnx.TensorProto.FLOAT, turned.shape))
+    batch = result.ndim - 2
+    perm = [batch] + [axis for axis in range(result.ndim) if axis != batch]
+    name = model.graph.output[0].name
+    model.graph.node.append(helper.make_node("Transpose", [name], [f"{name}_by_sample"], perm=perm))
+    model.graph.output[0].name = f"{name}_by_sample"
+    return [turned, *inputs[1:]], [result.transpose(perm), *outputs[1:]]
+
+
 def as_network(case, inputs_that_vary):
     """The case's model with all inputs behind these as weights."""
     model, (inputs, outputs) = onnx.ModelProto(), case.data_sets[0]
     model.CopyFrom(case.model)
+    inputs, outputs = with_batch_first(model, inputs, outputs)
     values = list(zip(list(model.graph.input), inputs))
     del model.graph.output[1:]
     del model.graph.input[:]

@@ -1,5 +1,3 @@
-#include "compiler/onnx/in/import.hpp"
-
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,77 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "compiler/frontend/specs.hpp"
+#include "tests/unit/onnx/small_models.hpp"
 
 namespace import_test {
-
-using namespace dtnn;
-using namespace dtnn::compiler;
-using namespace dtnn::compiler::onnx;
-
-ValueInfoProto value(const std::string& name, const std::vector<std::int64_t>& dims) {
-    ValueInfoProto made;
-    made.name = name;
-    auto& type = made.type.emplace().tensor_type.emplace();
-    type.elem_type = kFloat;
-    auto& shape = type.shape.emplace();
-    shape.dim.push_back({std::nullopt, "batch"});
-    for (const std::int64_t extent : dims)
-        shape.dim.push_back({extent, {}});
-    return made;
-}
-
-TensorProto floats(const std::string& name, const std::vector<std::int64_t>& dims,
-                   float first = 0) {
-    TensorProto made;
-    made.name = name;
-    made.data_type = kFloat;
-    made.dims = dims;
-    for (std::int64_t i = 0; i < element_count(dims); ++i)
-        made.float_data.push_back(first + float(i));
-    return made;
-}
-
-TensorProto integers(const std::string& name, std::vector<std::int64_t> values) {
-    TensorProto made;
-    made.name = name;
-    made.data_type = kInt64;
-    made.dims = {std::int64_t(values.size())};
-    made.int64_data = std::move(values);
-    return made;
-}
-
-AttributeProto ints(const std::string& name, std::vector<std::int64_t> values) {
-    AttributeProto made;
-    made.name = name;
-    made.ints = std::move(values);
-    return made;
-}
-
-ModelProto model(std::vector<NodeProto> nodes, std::vector<TensorProto> tensors,
-                 const std::vector<std::int64_t>& input, std::int64_t opset = 17) {
-    ModelProto made;
-    made.opset_import = {{"", opset}};
-    GraphProto& graph = made.graph.emplace();
-    graph.input = {value("x", input)};
-    graph.output = {value("y", {})};
-    graph.node = std::move(nodes);
-    graph.initializer = std::move(tensors);
-    return made;
-}
-
-ImportedModel imported(const ModelProto& made, Constants& constants) {
-    ImportedModel read = import_model(made, "net", constants);
-    if (read.refusals.empty()) {
-        LoadOptions load;
-        load.texts["net.yaml"] = read.spec;
-        Diagnostics diagnostics;
-        const JobSpec job = load_job("net.yaml", load, diagnostics);
-        REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false), read.spec);
-        CHECK(build_graph(job, 1, diagnostics).parameters.size() == read.tensors.size());
-    }
-    return read;
-}
 
 TEST_CASE("a network comes in with its names and weights") {
     Constants constants(".", 0);
