@@ -307,8 +307,9 @@ std::optional<ImportedValue> taken_apart(const ImportedValue& src) {
     View flat(1);
     for (const Pieces& axis : src.view)
         flat[0].insert(flat[0].end(), axis.begin(), axis.end());
+    const View one = joined(flat);
     View view;
-    for (const Piece& piece : joined(flat)[0])
+    for (const Piece& piece : one[0])
         view.push_back({piece});
     while (view.size() < src.type.dims.size())
         view.emplace_back();
