@@ -38,10 +38,10 @@ OPERATORS = {"Abs": 1, "Add": 2, "Atanh": 1, "AveragePool": 13, "BatchNormalizat
              "GlobalAveragePool": 2, "GlobalMaxPool": 2, "Greater": 1, "GreaterOrEqual": 1, "GroupNormalization": 2,
              "HardSigmoid": 2, "HardSwish": 1, "Identity": 1, "InstanceNormalization": 2, "LRN": 2, "LSTM": 5,
              "LayerNormalization": 8, "LeakyRelu": 2, "Less": 1, "LessOrEqual": 1, "Log": 1, "LogSoftmax": 6, "MatMul":
-             1, "MaxPool": 14, "Mul": 2, "Neg": 1, "PRelu": 1, "Pow": 1, "RNN": 6, "Reciprocal": 1, "ReduceL2": 6, "ReduceMax":
+             2, "MaxPool": 14, "Mul": 2, "Neg": 1, "PRelu": 1, "Pow": 1, "RNN": 6, "Reciprocal": 1, "ReduceL2": 6, "ReduceMax":
              6, "ReduceMean": 6, "ReduceSum": 6, "Relu": 1, "Reshape": 6, "Resize": 5, "Selu": 2, "Sigmoid": 1, "Sinh":
              1, "Slice": 2, "Softmax": 6, "Softplus": 1, "Softsign": 1, "SpaceToDepth": 4, "Split": 5, "Sqrt": 1,
-             "Squeeze": 1, "Sub": 2, "Tanh": 1, "ThresholdedRelu": 2, "Transpose": 1, "Unsqueeze": 2, "Upsample": 1}
+             "Squeeze": 1, "Sub": 2, "Tanh": 1, "ThresholdedRelu": 2, "Transpose": 1, "Unsqueeze": 6, "Upsample": 1}
 
 
 def imported(model, folder, name="net"):
