@@ -78,6 +78,11 @@ FORMS = {"TorchScript 11": (False, {"opset_version": 11, "do_constant_folding": 
          "torch.export 20, fixed": (True, {"opset_version": 20, "fixed": True})}
 
 
+def forms_of(name):
+    """torch.export writes the steps of nn.RNN one by one, as products: TorchScript alone has the operator."""
+    return [form for form, (dynamo, _) in FORMS.items() if not (dynamo and name.startswith("rnn"))]
+
+
 def module_file(name, form, path):
     import torch
     torch.manual_seed(0)
@@ -329,7 +334,7 @@ def main():
         sys.exit(0 if all(results) else 1)
     if given.modules is not None:
         results += [check_network(f"{name} ({form})", functools.partial(module_file, name, form))
-                    for name in given.modules or modules.torch_modules() for form in FORMS]
+                    for name in given.modules or modules.torch_modules() for form in forms_of(name)]
         results = [result for result in results if result is not None]
         print(f"{sum(results)} of {len(results)} agree")
         sys.exit(0 if all(results) else 1)
