@@ -204,12 +204,14 @@ bool joins_normalisation(const NodeReader& node, const ImportedValue& src, const
                          bool sum) {
     if (src.source < 0 || !node.importer().is_read_once(src.source)) return false;
     ImportedLayer& layer = node.importer().layer(src.source);
+    const auto none = layer.parameters.end();
     const auto gamma = layer.parameters.find("gamma"), beta = layer.parameters.find("beta");
-    if (gamma == layer.parameters.end() || beta == layer.parameters.end() ||
-        layer.type == "batch_norm" || beta->second.elements() != std::int64_t(numbers.size()))
+    if (gamma == none || (beta == none && sum) || layer.type == "batch_norm" ||
+        gamma->second.elements() != std::int64_t(numbers.size()))
         return false;
-    for (Constant* constant : {&gamma->second, &beta->second}) {
-        if (sum && constant == &gamma->second) continue;
+    for (const auto& role : {gamma, beta}) {
+        if (role == none || (sum && role == gamma)) continue;
+        Constant* const constant = &role->second;
         Numbers made = numbers_of(*constant);
         for (std::size_t i = 0; i < made.size(); ++i)
             made[i] = sum ? made[i] + numbers[i] : made[i] * numbers[i];
@@ -232,7 +234,8 @@ bool gates(const ImportedValue& gate, const ImportedValue& value) {
 
 /// `sign`: + - * or /.
 void arithmetic(const NodeReader& node, char sign) {
-    const bool left = node.input(0).is_constant(), right = node.input(1).is_constant();
+    const bool left = node.of_any_length(0).is_constant(),
+               right = node.of_any_length(1).is_constant();
     if (!left && !right) {
         const ImportedValue &a = node.by_number(0), &b = node.by_number(1);
         if (sign == '*' && (gates(a, b) || gates(b, a))) {
@@ -250,6 +253,7 @@ void arithmetic(const NodeReader& node, char sign) {
         return node.by_element(sign == '+' ? "add" : "multiply", {}, {&a, &b});
     }
     const std::size_t value = left ? 1 : 0;
+    if ((sign == '+' || (sign == '-' && !left)) && add_positions(node, value, sign == '-')) return;
     const Constant& constant = *node.input(1 - value).constant;
     const ImportedValue src = taken_beside(node, value, constant);
     // x - c is x + (-c), x / c is x * (1 / c); c - x and c / x are other functions.
@@ -483,10 +487,12 @@ void read_identity(const NodeReader& node) {
 
 void read_cast(const NodeReader& node) {
     const std::int64_t to = node.integer("to", kFloat);
+    if (node.input(0).type.dtype == DType::i32 && (to == kInt64 || to == kInt32))
+        return node.result(node.input(0));
     if (to == kBool) return over_inputs(node, "{0} != 0");
     if (to != kFloat && to != kDouble && to != kFloat16 && to != kBfloat16)
         throw Refused("it makes integers of the network's values", "");
-    node.result(node.by_number());
+    node.result(node.in_any_order());
 }
 
 }  // namespace dtnn::compiler::onnx

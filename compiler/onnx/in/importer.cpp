@@ -119,6 +119,30 @@ int Importer::readers(const std::string& name) const {
     return found == readers_.end() ? 0 : found->second;
 }
 
+Type Importer::type_of(int source) const {
+    if (source >= 0) return layers_.at(std::size_t(source)).value.type;
+    const Input& input = inputs_.at(std::size_t(-1 - source));
+    Dims dims = input.shape;
+    dims.insert(dims.begin(), 1);
+    if (input.integers) return {DType::i32, dims, {}, {AxisKind::batch, AxisKind::step}};
+    return {DType::f32, dims, {}, usual_axes(input.shape.size())};
+}
+
+void Importer::look_up(int input, std::int64_t entries) {
+    std::int64_t& values = inputs_.at(std::size_t(-1 - input)).values;
+    values = values == 0 ? entries : std::min(values, entries);
+}
+
+bool Importer::is_product(const std::string& type) const {
+    const auto found = formulas_.find("x * value");
+    return found != formulas_.end() && found->second == type;
+}
+
+void Importer::replace(const std::string& name, ImportedValue value) {
+    more_readers_[value.source] += readers(name) - 1;
+    values_.insert_or_assign(name, std::move(value));
+}
+
 std::vector<const NodeProto*> Importer::some_readers(const std::string& name) const {
     const auto found = some_readers_.find(name);
     return found == some_readers_.end() ? std::vector<const NodeProto*>{} : found->second;
@@ -170,8 +194,20 @@ ImportedModel Importer::run() {
         refuse("the file",
                fmt::format("it has {} outputs, and a network here has one", graph.output.size()),
                "export the model with one output");
+    for (const Input& input : inputs_)
+        if (input.integers && input.values == 0 && made_.refusals.empty())
+            refuse(fmt::format("the input `{}`", printable(input.name)),
+                   "no table is looked up by its integers", "leave it out of the model");
     made_.layers = layers_.size();
     if (!made_.refusals.empty()) return std::move(made_);
+    const NodeProto nameless;
+    const NodeReader at_the_end(*this, nameless);
+    try {
+        settle_scores(at_the_end, graph.output[0].name);
+    } catch (const Refused& refused) {
+        refuse("the file", fmt::format("its output: {}", refused.what()), refused.help());
+        return std::move(made_);
+    }
     const ImportedValue* output = find(graph.output[0].name);
     if (output && !output->is_constant() && output->source < 0) {
         const int last = add_layer({}, "identity", {}, {output}, {});
@@ -191,8 +227,7 @@ ImportedModel Importer::run() {
                "export the model with channels first, and with the batch before all others");
     if (!made_.refusals.empty()) return std::move(made_);
     if (output->is_plain() && output->rank() < output->type.dims.size()) {
-        const NodeProto nameless;
-        set(graph.output[0].name, as_sequence(NodeReader(*this, nameless), *output));
+        set(graph.output[0].name, as_sequence(at_the_end, *output));
         output = find(graph.output[0].name);
     }
 
@@ -251,9 +286,13 @@ void Importer::read_inputs() {
             input.type && input.type->tensor_type ? &*input.type->tensor_type : nullptr;
         const bool real = type && (type->elem_type == kFloat || type->elem_type == kDouble ||
                                    type->elem_type == kFloat16);
-        if (!real || !type->shape) {
+        // Tokens, which are looked up in a table.
+        const bool integers = type && type->shape && type->shape->dim.size() == 2 &&
+                              (type->elem_type == kInt64 || type->elem_type == kInt32);
+        if ((!real && !integers) || !type->shape) {
             refuse_input("it is no array of real numbers whose shape is known",
-                         "export the model with an input of float, [batch, ...]");
+                         "export the model with an input of float, [batch, ...], or of integers, "
+                         "[batch, steps]");
             continue;
         }
         const std::vector<Extent>& dim = type->shape->dim;
@@ -286,12 +325,19 @@ void Importer::read_inputs() {
             value.type.dims[std::size_t(value.order[i])] = *dim[i].value;
         std::string name = sound_name(input.name);
         if (name.empty() || is_word(name)) name = fmt::format("x{}", inputs_.size() + 1);
-        inputs_.push_back({name, Dims(value.type.dims.begin() + 1, value.type.dims.end())});
+        inputs_.push_back(
+            {name, Dims(value.type.dims.begin() + 1, value.type.dims.end()), integers});
+        value.type = type_of(value.source);
         set(input.name, std::move(value));
     }
-    if (inputs_.size() > 1)
+    if (has_named_inputs())
         for (const Input& input : inputs_)
             names_.insert(input.name);
+}
+
+bool Importer::has_named_inputs() const {
+    return inputs_.size() != 1 || std::any_of(inputs_.begin(), inputs_.end(),
+                                              [](const Input& input) { return input.integers; });
 }
 
 void Importer::read_node(const NodeProto& node) {
@@ -312,9 +358,12 @@ void Importer::read_node(const NodeProto& node) {
                                       printable(node.op_type), printable(node.domain)),
                           kNoFormula);
         const NodeReader reader(*this, node);
-        if (fold(reader) || normalise(reader)) return;
-        if (rule != read_rules().end()) return rule->second(reader);
-        if (!read_formula(reader)) throw Refused("the operator is not read", kNoFormula);
+        if (fold(reader) || attend(reader) || rotate(reader) || normalise(reader)) return;
+        const auto read = [&] {
+            if (rule != read_rules().end()) return rule->second(reader);
+            if (!read_formula(reader)) throw Refused("the operator is not read", kNoFormula);
+        };
+        if (!read_in_pieces(reader, read)) read();
     } catch (const Refused& refused) {
         refuse(place_of(node), refused.what(), refused.help(), node.name);
         give_up();
@@ -373,7 +422,7 @@ int Importer::add_layer(const NodeProto& node, const std::string& type, Attribut
     for (const ParameterRule& rule : def.parameters) {
         const auto given = parameters.find(rule.role);
         if (given == parameters.end()) continue;
-        const Type wanted = rule.type(types[0], attributes, types[0].dtype);
+        const Type wanted = rule.type(types[0], attributes, DType::f32);
         const Dims dims = rule.dims(types[0], attributes);
         if (element_count(dims) != given->second.elements() || !given->second.real)
             throw Refused(fmt::format("its {} have the shape [{}], and [{}] is meant", rule.role,

@@ -2,6 +2,7 @@
 /// What rules have to read a node of ONNX with. Rules are listed in rules.def.
 
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,6 +28,8 @@ inline constexpr int kRepeated = -1;
 using View = std::vector<std::vector<Piece>>;
 
 struct Probe;
+struct Scores;
+struct Exchanged;
 
 /// A value of the file: numbers that are known, or what a layer of ours gives.
 struct ImportedValue {
@@ -43,12 +46,18 @@ struct ImportedValue {
     /// Of numbers that are known: an axis is as long as the batch, and of 1 here. All along it are
     /// the same.
     bool spans_batch = false;
+    /// Products of queries and keys, until they weigh values. Shared likewise.
+    std::shared_ptr<const Scores> scores = nullptr;
+    /// Numbers that have changed places with their pairs, until they are a rotary embedding.
+    std::shared_ptr<const Exchanged> exchanged = nullptr;
 
     bool is_constant() const { return constant.has_value(); }
     std::size_t rank() const { return view.empty() ? order.size() : view.size(); }
     std::int64_t extent(std::size_t axis) const { return type.dims[std::size_t(order[axis])]; }
     /// Which axis of the file's value the batch is, or lies in.
     std::size_t batch_axis() const;
+    /// Whether it is the first axis, or the slowest part of that.
+    bool is_batch_first() const;
     Dims dims() const;      ///< as the file has them
     bool is_plain() const;  ///< the file's axes are ours
     /// Whether the axes of both are in one order, but those of 1.
@@ -158,10 +167,21 @@ class Importer {
     std::vector<const NodeProto*> some_readers(const std::string& name) const;
     void set(const std::string& name, ImportedValue value);
     /// Whether one node alone reads the layer, under whatever axes.
-    bool is_read_once(int source) const { return more_readers_.at(source) == 0; }
+    bool is_read_once(int source) const {
+        const auto more = more_readers_.find(source);
+        return more != more_readers_.end() && more->second == 0;
+    }
     /// A value is the layer's that another layer had been made of.
     void read_again(int source) { ++more_readers_[source]; }
     ImportedLayer& layer(int index) { return layers_[std::size_t(index)]; }
+    /// Of what the source gives, a layer or -1, -2, ...: an input.
+    Type type_of(int source) const;
+    /// The input has integers that are looked up among so many.
+    void look_up(int input, std::int64_t entries);
+    /// Whether a layer of this type multiplies by a parameter, by a formula.
+    bool is_product(const std::string& type) const;
+    /// The value under another name of its own: what reads it from now on reads this.
+    void replace(const std::string& name, ImportedValue value);
     int add_layer(const NodeProto& node, const std::string& type, Attributes fields,
                   const std::vector<const ImportedValue*>& sources,
                   std::map<std::string, Constant> parameters,
@@ -170,6 +190,9 @@ class Importer {
   private:
     void read_inputs();
     void read_node(const NodeProto& node);
+    /// Reads by its rule a node that does not ask how the axes of its inputs are taken apart; its
+    /// result is in their pieces.
+    bool read_in_pieces(const NodeReader& node, const std::function<void()>& rule);
     void refuse(std::string place, std::string text, std::string help, std::string node = {});
     std::string name_of(const NodeProto& node, const std::string& type);
     /// Arithmetic by element that comes to one operator becomes one; layers that it was are no more
@@ -178,6 +201,7 @@ class Importer {
     /// The spec and the tensors of these layers.
     void write_spec(const std::vector<bool>& used);
     std::string head_text(const std::vector<bool>& used) const;
+    bool has_named_inputs() const;
 
     const ModelProto& model_;
     std::string name_;
@@ -195,6 +219,8 @@ class Importer {
     struct Input {
         std::string name;
         Dims shape;
+        bool integers = false;
+        std::int64_t values = 0;  ///< how many values its integers may have; 0: nobody has said
     };
     std::vector<Input> inputs_;
     std::vector<ImportedLayer> layers_;
@@ -226,24 +252,37 @@ bool is_formula(const std::string& op_type);
 
 /// The axes of the value; throws Refused where it is a row in another order.
 View view_of(const ImportedValue& value);
-/// The same numbers under the extents of a sample, by a layer where they move; a value whose axes
-/// stay taken apart where no layer says it, in the hope of a Reshape that joins them again. The
-/// batch stands before sample[batch].
-void reshaped(const NodeReader& node, const ImportedValue& src, const Dims& sample,
-              std::size_t batch = 0);
-/// Whether the value's axes can be taken apart and joined to these, without a layer.
-bool can_be_regrouped(const ImportedValue& src, const Dims& sample, std::size_t batch);
+/// The same numbers under the extents of a sample behind the batch, by a layer where they move; a
+/// value whose axes stay taken apart where no layer says it, in the hope of a Reshape that joins
+/// them again.
+void reshaped(const NodeReader& node, const ImportedValue& src, const Dims& sample);
 /// The value with these axes, and the layer that moves its numbers so, if there is one.
 ImportedValue settled(const NodeReader& node, const ImportedValue& src, View view);
 /// The value's numbers in the order of these pieces of its axes, which have all of them, by slices
 /// that are joined elsewhere; the shape is any. Nothing where that takes too many.
 std::optional<ImportedValue> moved(const NodeReader& node, const ImportedValue& src,
                                    std::vector<Piece> wanted);
+/// Of a batch of one sample no place can be told from another: it is the first axis, whatever else
+/// is.
+void put_sample_in_front(View& view);
+/// The value's axes under the extents of a Reshape, wherever the batch is and comes to be.
+std::optional<View> regrouped_with_batch(const ImportedValue& value,
+                                         const std::vector<std::int64_t>& wanted, bool zero_copies,
+                                         std::int64_t file_batch);
+/// The node's result: the value under axes that are pieces of its own.
+void regrouped_as(const NodeReader& node, const ImportedValue& src, View view);
+/// With axes of 1 that are added at these places of the result, or taken away from these.
+void read_with_axes(const NodeReader& node, const ImportedValue& src,
+                    const std::set<std::size_t>& axes, bool added);
+
 /// Values of three axes, with the batch, as an image and as a sequence; others as they are.
 ImportedValue as_image(const NodeReader& node, const ImportedValue& src);
 ImportedValue as_sequence(const NodeReader& node, const ImportedValue& src);
 /// A sequence whose steps are the file's last axis, as an image that has them as its channels.
 ImportedValue with_features_first(const NodeReader& node, const ImportedValue& src);
+/// A sequence whose features the file has behind its steps: one that lies the other way round is
+/// turned, the pixels of an image that were joined become steps. Others as they are.
+ImportedValue with_features_last(const NodeReader& node, const ImportedValue& src);
 /// Axes of 1 of ours as long as `dims` says.
 ImportedValue broadcast(const NodeReader& node, const ImportedValue& src, const Dims& dims);
 /// Values that are computed with number by number: sequences as images where there are images, and
@@ -262,9 +301,40 @@ ImportedValue flattened(const NodeReader& node, const ImportedValue& src);
 
 /// A mean over these axes of the file's value, which stay with an extent of 1: where sums and
 /// products make a normalisation of it, that is a layer.
-void begin_normalisation(const NodeReader& node, const std::set<std::size_t>& axes);
+/// `of_squares`: what the node reads is the square of the value that is normalised.
+void begin_normalisation(const NodeReader& node, const std::set<std::size_t>& axes,
+                         bool of_squares = false);
 /// Whether the node goes on with such a mean.
 bool normalise(const NodeReader& node);
+
+/// Reads what makes attention: products of queries and keys, and what goes on with them. Whatever
+/// else reads such products gets them as a layer where they are of one head.
+bool attend(const NodeReader& node);
+/// The value as a layer gives it, if it is such a product; throws Refused.
+void settle_scores(const NodeReader& node, const std::string& name);
+/// Whether it is a sequence whose features a reshape has taken apart, as heads are.
+bool is_of_heads(Importer& importer, const ImportedValue& value);
+/// Each place of an axis several times over, as heads are that share keys and values.
+bool repeat_places(const NodeReader& node, const ImportedValue& src, std::size_t axis,
+                   const std::vector<std::int64_t>& places);
+bool repeat_by_expand(const NodeReader& node, const ImportedValue& src);
+
+/// Constants joined in front of a sequence: tokens that are learned.
+bool put_tokens_in_front(const NodeReader& node);
+/// A zero step in front of a sequence to which its token will be added.
+bool make_room_for_token(const NodeReader& node);
+/// A number of the node's other input, which is known, for each of a sequence, added to (or,
+/// `negative`, taken from) the node's input `i`.
+bool add_positions(const NodeReader& node, std::size_t i, bool negative);
+/// Rows of a table that the network's integers name.
+bool look_up_rows(const NodeReader& node);
+/// The first step of a sequence, or its last.
+bool take_one_step(const NodeReader& node, const ImportedValue& src, std::size_t axis,
+                   std::int64_t at);
+/// Numbers that exchange places with their pairs, and what goes on with them.
+bool begin_rotation(const NodeReader& node, const ImportedValue& src, std::size_t axis,
+                    const std::vector<std::int64_t>& places);
+bool rotate(const NodeReader& node);
 
 #define DTNN_ONNX_READ(op_type, rule) void rule(const NodeReader& node);
 #include "compiler/onnx/in/rules.def"

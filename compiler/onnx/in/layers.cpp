@@ -109,9 +109,9 @@ namespace {
 
 Refused other_product() {
     return Refused(
-        "it multiplies two values that the network works out, as attention does",
-        "attention is not read yet; products with weights are, and of two values [batch, "
-        "steps, features]");
+        "it multiplies two values that the network works out, and is no attention",
+        "products with weights are read, of two values [batch, steps, features], and of queries "
+        "and keys, [batch, heads, steps, features] and [batch, heads, features, steps]");
 }
 
 /// Two sequences, as they are or turned.
@@ -178,20 +178,22 @@ void read_batch_normalization(const NodeReader& node) {
          {"running_variance", given(4, "variance")}});
 }
 
-void read_layer_normalization(const NodeReader& node) {
+namespace {
+
+/// `centred`: as layer norm, with an offset; else as the root of the mean of squares alone.
+void normalise_last(const NodeReader& node, bool centred) {
     ImportedValue src = node.by_number();
     const auto axis = std::int64_t(place_of_axis(node.integer("axis", -1), src.rank()));
     const auto last = std::int64_t(src.rank()) - 1;
     if (axis != last || src.order.back() == 0) src = node.activation();
     const bool of_channels = is_image(src.type) && axis == last && src.order.back() == 1;
     if (!is_image(src.type) && axis == 1) src = as_image(node, src);
-    if (axis == 2 && !of_channels) src = as_sequence(node, src);
+    if (axis == 2 && !of_channels) src = with_features_last(node, as_sequence(node, src));
     const bool whole = axis == 1 && (is_image(src.type) || is_rows(src.type));
     const bool of_features = !is_image(src.type) && axis == last && src.order.back() == last;
     if (!of_channels && !whole && !of_features)
-        throw Refused(fmt::format("it normalises the axes from {} of [{}], which no layer_norm "
-                                  "does",
-                                  axis, fmt::join(src.dims(), ", ")),
+        throw Refused(fmt::format("it normalises the axes from {} of [{}], which no {} does", axis,
+                                  fmt::join(src.dims(), ", "), centred ? "layer_norm" : "rms_norm"),
                       "whole samples, the features of a step and the channels of a pixel are "
                       "normalised");
     Attributes fields{{"epsilon", node.real("epsilon", 1e-5)}};
@@ -208,11 +210,22 @@ void read_layer_normalization(const NodeReader& node) {
         return node.importer().constants().transpose(given, order);
     };
     const Constant gamma = as_ours(node.constant(1, "scale"));
+    if (!centred) return node.layer_like("rms_norm", fields, {&src}, {{"gamma", gamma}});
     const Constant beta = node.has(2)
                               ? as_ours(node.constant(2, "offset"))
                               : node.importer().constants().make(
                                     gamma.dims, true, Numbers(std::size_t(gamma.elements()), 0));
     node.layer_like("layer_norm", fields, {&src}, {{"gamma", gamma}, {"beta", beta}});
+}
+
+}  // namespace
+
+void read_layer_normalization(const NodeReader& node) {
+    normalise_last(node, true);
+}
+
+void read_rms_normalization(const NodeReader& node) {
+    normalise_last(node, false);
 }
 
 namespace {

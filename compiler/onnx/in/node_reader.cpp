@@ -19,6 +19,11 @@ std::size_t ImportedValue::batch_axis() const {
     return std::size_t(std::find_if(view.begin(), view.end(), has_batch) - view.begin());
 }
 
+bool ImportedValue::is_batch_first() const {
+    if (view.empty()) return batch_axis() == 0;
+    return !view[0].empty() && view[0][0].axis == 0;
+}
+
 Dims ImportedValue::dims() const {
     if (constant) return constant->dims;
     Dims dims;
@@ -101,19 +106,23 @@ const Constant& NodeReader::constant(std::size_t i, const char* what) const {
 namespace {
 
 const ImportedValue& with_batch_first(const ImportedValue& value) {
-    if (value.batch_axis() == 0) return value;
-    throw Refused(fmt::format("its input has the batch as axis {}, and is read with the batch as "
-                              "the first one alone",
+    if (value.is_batch_first()) return value;
+    throw Refused(fmt::format("its input has the batch as axis {}, or behind others of one axis, "
+                              "and is read with the batch as the first one alone",
                               value.batch_axis()),
-                  "keep the batch as the first axis, or turn it back before");
+                  "keep the batch as the first axis, or turn it back before; layers of sequences "
+                  "and attention are read with the batch at another place, too");
 }
 
 }  // namespace
 
 const ImportedValue& NodeReader::in_any_order(std::size_t i) const {
     const ImportedValue& value = input(i);
-    if (!value.is_constant()) return value;
-    throw Refused(fmt::format("its input {} is a constant", i + 1), "");
+    if (value.is_constant()) throw Refused(fmt::format("its input {} is a constant", i + 1), "");
+    if (value.type.dtype == DType::i32)
+        throw Refused("it computes with the integers of an input",
+                      "rows of a table can be looked up by them: Gather(table, integers)");
+    return value;
 }
 
 const ImportedValue& NodeReader::viewed(std::size_t i) const {

@@ -2,7 +2,8 @@
 ///
 /// Exporters have many forms of it, so that no form is looked for: the nodes behind a mean are
 /// worked out for a few samples, and what they make is held against (x - mean) / sqrt(variance +
-/// epsilon) * gamma + beta (Ioffe and Szegedy, 2015; Ba et al., 2016; Wu and He, 2018).
+/// epsilon) * gamma + beta (Ioffe and Szegedy, 2015; Ba et al., 2016; Wu and He, 2018), and against
+/// x / sqrt(mean square + epsilon) * gamma (Zhang and Sennrich, 2019).
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -231,30 +232,37 @@ std::optional<std::pair<Numbers, Numbers>> fitted(const Normalisation& layer, co
     return std::pair(std::move(gamma), std::move(beta));
 }
 
-/// Whether the numbers are the base's, normalised; then the layer is the node's result.
-bool recognised(const NodeReader& node, const Probe& probe) {
-    if (probe.dims != probe_dims(probe.base, probe.axes)) return false;
-    const auto layer = layer_over(probe);
-    if (!layer) return false;
-    const Operand x{probe.dims, samples(probe.dims)};
-    const Binary minus = [](double a, double b) { return a - b; };
-    const Operand centred = paired(x, mean(x, probe.axes), minus);
-    const Operand variance = mean(each(centred, [](double v) { return v * v; }), probe.axes);
+/// Whether nothing is added.
+bool scales_alone(const std::pair<Numbers, Numbers>& fit) {
+    constexpr double kNone = 1e-5;
+    for (std::size_t i = 0; i < fit.first.size(); ++i)
+        if (!(std::abs(fit.second[i]) <= kNone * std::abs(fit.first[i]))) return false;
+    return true;
+}
+
+/// Whether the numbers are those of `from`, which are the base's with or without their mean,
+/// divided by the root of their mean square; then the layer is the node's result.
+bool is_divided(const NodeReader& node, const Probe& probe, const Normalisation& over,
+                const Operand& from, bool centred) {
+    const Normalisation* layer = &over;
+    const Operand variance = mean(each(from, [](double v) { return v * v; }), probe.axes);
     for (const double epsilon : probe.sums) {
         Operand deviation = variance;
         for (double& number : deviation.numbers)
             number = std::sqrt(number + epsilon);
-        const Operand normal = paired(centred, deviation, [](double a, double b) { return a / b; });
+        const Operand normal = paired(from, deviation, [](double a, double b) { return a / b; });
         auto found = fitted(*layer, normal.numbers, probe.numbers);
-        if (!found) continue;
+        if (!found || !(centred || scales_alone(*found))) continue;
         Attributes fields = layer->fields;
         fields["epsilon"] = std::stod(fmt::format("{}", float(epsilon)));
         Importer& importer = node.importer();
         const Dims dims{std::int64_t(layer->parameters)};
+        std::map<std::string, Constant> parameters{
+            {"gamma", importer.constants().make(dims, true, found->first)}};
+        if (centred) parameters["beta"] = importer.constants().make(dims, true, found->second);
         const int made =
-            importer.add_layer(node.node(), layer->type, std::move(fields), {&probe.base},
-                               {{"gamma", importer.constants().make(dims, true, found->first)},
-                                {"beta", importer.constants().make(dims, true, found->second)}});
+            importer.add_layer(node.node(), centred ? layer->type : "rms_norm", std::move(fields),
+                               {&probe.base}, std::move(parameters));
         ImportedValue value = importer.layer(made).value;
         value.order = probe.base.order;
         value.view = probe.base.view;
@@ -262,6 +270,17 @@ bool recognised(const NodeReader& node, const Probe& probe) {
         return true;
     }
     return false;
+}
+
+bool recognised(const NodeReader& node, const Probe& probe) {
+    if (probe.dims != probe_dims(probe.base, probe.axes)) return false;
+    const auto layer = layer_over(probe);
+    if (!layer) return false;
+    const Operand x{probe.dims, samples(probe.dims)};
+    const Operand centred =
+        paired(x, mean(x, probe.axes), [](double a, double b) { return a - b; });
+    if (is_divided(node, probe, *layer, centred, true)) return true;
+    return !layer->fields.contains("groups") && is_divided(node, probe, *layer, x, false);
 }
 
 void go_on(const NodeReader& node, Probe probe, Operand made) {
@@ -276,11 +295,17 @@ void go_on(const NodeReader& node, Probe probe, Operand made) {
 
 }  // namespace
 
-void begin_normalisation(const NodeReader& node, const std::set<std::size_t>& axes) {
+void begin_normalisation(const NodeReader& node, const std::set<std::size_t>& axes,
+                         bool of_squares) {
     Probe probe{node.viewed(), axes, {}, {}, {}};
+    if (of_squares) {
+        const int squares = probe.base.source;
+        probe.base.source = node.importer().layer(squares).sources[0];
+    }
     Operand x{probe_dims(probe.base, axes), {}};
     node.importer().constants().take(saturating_product({element_count(x.dims), 8}));
     x.numbers = samples(x.dims);
+    if (of_squares) x = each(std::move(x), [](double v) { return v * v; });
     go_on(node, std::move(probe), mean(x, axes));
 }
 
@@ -304,7 +329,7 @@ bool normalise(const NodeReader& node) {
     if (!made || sums.size() > kMostSums)
         throw Refused("it goes on with a mean of which no normalisation became",
                       "height and width together, or one axis of a sequence, can be averaged; "
-                      "layer, group and instance norm are read");
+                      "layer, group, instance and root mean square norm are read");
     next->sums = std::move(sums);
     go_on(node, std::move(*next), std::move(*made));
     return true;

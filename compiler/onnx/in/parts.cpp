@@ -132,6 +132,7 @@ void join_views(const NodeReader& node, const std::vector<const ImportedValue*>&
 }  // namespace
 
 void read_concat(const NodeReader& node) {
+    if (put_tokens_in_front(node)) return;
     std::vector<const ImportedValue*> sources;
     for (std::size_t i = 0; i < node.count(); ++i)
         sources.push_back(&node.in_any_order(i));
@@ -194,19 +195,25 @@ ImportedValue part_of(const NodeReader& node, const ImportedValue& src, int ours
 ImportedValue cut(const NodeReader& node, const ImportedValue& src, std::size_t axis,
                   std::int64_t begin, std::int64_t end) {
     if (!src.rows.empty()) throw Refused("it cuts rows of images with channels last", "");
-    if (axis == src.batch_axis()) throw goes_along_batch();
+    // One sample is no matter of the axis that it is counted to.
+    const bool one_sample = node.importer().file_batch() == 1;
+    if (axis == src.batch_axis() && !one_sample) throw goes_along_batch();
     if (begin == 0 && end == src.dims()[axis]) return src;
+    if (begin >= end) throw Refused("it takes nothing of an axis");
     if (src.view.empty()) {
         ImportedValue value = part_of(node, src, src.order[axis], begin, end);
         value.order = src.order;
         return value;
     }
     View view = src.view;
-    if (view[axis].size() != 1 || view[axis][0].axis < 1)
-        throw Refused("it cuts an axis that several have been joined to", "");
+    if (one_sample) std::erase_if(view[axis], [](const Piece& p) { return p.axis == 0; });
+    if (view[axis].size() != 1 || view[axis][0].axis < 1 ||
+        view[axis][0].step * view[axis][0].extent != src.type.dims[std::size_t(view[axis][0].axis)])
+        throw Refused(fmt::format("it cuts an axis of [{}] whose numbers do not lie side by side",
+                                  fmt::join(src.dims(), ", ")),
+                      "of axes that have been taken apart the first part of each can be cut, as "
+                      "queries, keys and values in front of the heads");
     Piece& piece = view[axis][0];
-    if (piece.step * piece.extent != src.type.dims[std::size_t(piece.axis)])
-        throw Refused("it cuts an axis that has been taken apart", "");
     const ImportedValue value =
         part_of(node, src, piece.axis, begin * piece.step, end * piece.step);
     piece.extent = end - begin;
@@ -254,7 +261,7 @@ void read_slice(const NodeReader& node) {
             return std::clamp<std::int64_t>(at < 0 ? at + extent : at, 0, extent);
         };
         constexpr std::int64_t kEnd = std::numeric_limits<std::int32_t>::max();
-        if (axis == src.batch_axis() && starts[i] == 0 && step == 1 && ends[i] >= kEnd) continue;
+        if (starts[i] == 0 && step == 1 && ends[i] >= kEnd) continue;
         if (step < 1) throw Refused(fmt::format("it goes by steps of {}", step), "");
         src = cut(node, src, axis, place(starts[i]), place(ends[i]));
         if (step > 1) src = every(node, src, axis, step);
@@ -268,7 +275,7 @@ namespace {
 /// row of them: as exporters write a view of other strides.
 bool are_all(const NodeReader& node, const ImportedValue& src, const Constant& indices) {
     const std::int64_t numbers = element_count(src.type.dims);
-    if (src.view.empty() || indices.dims.empty() || src.batch_axis() != 0 ||
+    if (src.view.empty() || indices.dims.empty() || !src.is_batch_first() ||
         src.dims()[0] != numbers)
         return false;
     const bool fixed = indices.dims[0] > 1 && indices.dims[0] == node.importer().file_batch();
@@ -283,13 +290,19 @@ bool are_all(const NodeReader& node, const ImportedValue& src, const Constant& i
 }  // namespace
 
 void read_gather(const NodeReader& node) {
-    const ImportedValue& src = node.in_any_order();
+    if (look_up_rows(node)) return;
+    // A result may take the source's name.
+    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
+    const ImportedValue src = node.in_any_order();
     const Constant& indices = node.constant(1, "indices");
     if (are_all(node, src, indices))
         return reshaped(node, src, Dims(indices.dims.begin() + 1, indices.dims.end()));
     const std::size_t axis = place_of_axis(node.integer("axis", 0), src.rank());
     const std::int64_t extent = src.dims()[axis];
     Integers at = integers_of(indices);
+    if (indices.dims.size() == 1 &&
+        (repeat_places(node, src, axis, at) || begin_rotation(node, src, axis, at)))
+        return;
     for (std::size_t i = 0; i < at.size(); ++i) {
         if (at[i] < 0) at[i] += extent;
         if (at[i] != at[0] + std::int64_t(i) || at[i] < 0 || at[i] >= extent)
@@ -297,14 +310,14 @@ void read_gather(const NodeReader& node) {
                           "ranges can be, and single places");
     }
     if (at.empty() || indices.dims.size() > 1) throw Refused("its indices are no list");
+    if (indices.dims.empty() && take_one_step(node, src, axis, at[0])) return;
     ImportedValue part = cut(node, src, axis, at[0], at.back() + 1);
     if (!indices.dims.empty()) return node.result(std::move(part));
-    const std::size_t batch = part.batch_axis();
-    Dims sample;
-    const Dims dims = part.dims();
-    for (std::size_t i = 0; i < dims.size(); ++i)
-        if (i != axis && i != batch) sample.push_back(dims[i]);
-    reshaped(node, part, sample, axis < batch ? batch - 1 : batch);
+    if (!part.view.empty() || !part.is_batch_first() || axis == 0)
+        return read_with_axes(node, part, {axis}, false);
+    Dims sample = part.dims();
+    sample.erase(sample.begin() + std::ptrdiff_t(axis));
+    reshaped(node, part, Dims(sample.begin() + 1, sample.end()));
 }
 
 std::vector<std::int64_t> split_parts(const NodeReader& node, std::int64_t extent) {

@@ -138,14 +138,36 @@ bool is_centre(const NodeReader& node) {
     });
 }
 
+/// Whether it is the mean of squares to which a number is added, whose root divides then: the first
+/// of a normalisation by them alone.
+bool is_mean_square(const NodeReader& node) {
+    const ImportedValue& src = node.viewed();
+    if (src.source < 0) return false;
+    Importer& importer = node.importer();
+    const Attributes& fields = importer.layer(src.source).fields;
+    const auto formula = fields.find("expression");
+    if (formula == fields.end()) return false;
+    const auto* text = std::get_if<std::string>(&formula->second);
+    if (!text || (*text != "x * x" && *text != "x ** 2.0")) return false;
+    for (const NodeProto* add : importer.some_readers(node.node().output[0])) {
+        if (add->op_type != "Add" || add->output.empty()) continue;
+        const auto readers = importer.some_readers(add->output[0]);
+        if (std::any_of(readers.begin(), readers.end(),
+                        [](const NodeProto* reader) { return reader->op_type == "Sqrt"; }))
+            return true;
+    }
+    return false;
+}
+
 void reduce(const NodeReader& node, const ImportedValue& src, std::int64_t since, Reduction kind,
-            bool normalises = false) {
+            bool normalises = false, bool of_squares = false) {
     const auto given = node.axes(1, since);
     const bool keeps = node.integer("keepdims", 1) != 0;
     std::set<std::size_t> axes;
     for (const std::int64_t axis : given.value_or(Integers{}))
         axes.insert(place_of_axis(axis, src.rank()));
-    if (keeps && !axes.empty() && normalises) return begin_normalisation(node, axes);
+    if (keeps && !axes.empty() && (normalises || of_squares))
+        return begin_normalisation(node, axes, !normalises);
     if (src.view.empty() && !axes.empty()) {
         const std::set<int> gone = ours(src, axes);
         if (!keeps && !is_image(src.type) && !is_rows(src.type) && gone.size() == 1 &&
@@ -163,7 +185,7 @@ void reduce(const NodeReader& node, const ImportedValue& src, std::int64_t since
 }  // namespace
 
 void read_reduce_mean(const NodeReader& node) {
-    reduce(node, node.viewed(), 18, kMean, is_centre(node));
+    reduce(node, node.viewed(), 18, kMean, is_centre(node), is_mean_square(node));
 }
 
 namespace {

@@ -61,6 +61,7 @@ ImportedValue as_pixels(const NodeReader& node, const ImportedValue& src) {
 }  // namespace
 
 void read_pad(const NodeReader& node) {
+    if (make_room_for_token(node)) return;
     ImportedValue src = as_pixels(node, node.activation());
     if (node.text("mode", "constant") != "constant")
         throw Refused("it pads by copies of the image", "zeros can be");

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/saturating.hpp"
 #include "compiler/ir/axes.hpp"
@@ -23,6 +24,17 @@ void read_flatten(const NodeReader& node) {
         throw Refused(fmt::format("it makes rows from axis {} on", axis),
                       "rows of whole samples (axis 1) can be");
     if (src.view.empty()) return node.result(flattened(node, src));
+    if (src.view[0].size() == 1) {
+        std::vector<Piece> all;
+        for (std::size_t i = 1; i < src.view.size(); ++i)
+            all.insert(all.end(), src.view[i].begin(), src.view[i].end());
+        if (auto made = moved(node, src, std::move(all))) {
+            made->view.clear();
+            made->order.resize(made->type.dims.size());
+            std::iota(made->order.begin(), made->order.end(), 0);
+            return node.result(flattened(node, *made));
+        }
+    }
     const Dims now = src.dims();
     reshaped(node, src, {element_count(Dims(now.begin() + 1, now.end()))});
 }
@@ -38,62 +50,34 @@ std::string with_word_of_batch(const ImportedValue& src) {
     return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// Extents of a sample and how many of them stand before the batch.
-struct Wanted {
-    Dims sample;
-    std::size_t batch;
-};
-
-/// The shape of a Reshape with the batch at this place, of a value of these extents; nothing where
-/// it is another shape.
-std::optional<Wanted> wanted_with_batch(const NodeReader& node, const Integers& wanted,
-                                        const ImportedValue& src, std::size_t batch) {
+/// The extents of a sample that a Reshape makes of a value whose batch is the first axis and stays
+/// so; nothing where it makes another shape.
+std::optional<Dims> sample_of(const NodeReader& node, const Integers& wanted,
+                              const ImportedValue& src) {
     const Dims now = src.dims();
     const std::int64_t numbers = element_count(now);  // of a sample
     const bool copies = node.integer("allowzero", 0) == 0;
-    Dims sample;
-    std::int64_t known = 1;
-    std::optional<std::size_t> open;
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-        if (i == batch) continue;
-        const bool copied = wanted[i] == 0 && copies && i < now.size();
-        if (copied && i == src.batch_axis()) return std::nullopt;
-        if (wanted[i] == -1) open = sample.size();
-        sample.push_back(copied ? now[i] : wanted[i]);
-        if (wanted[i] != -1) known = saturating_product({known, sample.back()});
+    Dims sample(wanted.begin() + 1, wanted.end());
+    std::int64_t known = 1, *open = nullptr;
+    for (std::size_t i = 0; i < sample.size(); ++i) {
+        if (sample[i] == 0 && copies && i + 1 < now.size()) sample[i] = now[i + 1];
+        if (sample[i] == -1)
+            open = &sample[i];
+        else
+            known = saturating_product({known, sample[i]});
     }
-    if (open && known > 0) sample[*open] = numbers / known;
-    const std::int64_t first = wanted[batch], file_batch = node.importer().file_batch();
+    if (open && known > 0) *open = numbers / known;
     if (std::any_of(sample.begin(), sample.end(), [](std::int64_t e) { return e < 1; }))
         return std::nullopt;
-    const std::int64_t each = element_count(sample);
+    const std::int64_t each = element_count(sample), batch = node.importer().file_batch();
     // Axes may be joined with the batch for a while, as one product of all steps or pixels needs.
-    const std::int64_t joined = numbers / each;
+    const std::int64_t joined = numbers / each, first = wanted[0];
     const bool of_batch = batch_of(double(first)) == joined || first == -1 ||
-                          (first == 0 && batch == src.batch_axis() && joined == now[batch]) ||
-                          (file_batch > 0 && first == saturating_product({file_batch, joined}));
+                          (first == 0 && copies && joined == now[0]) ||
+                          (batch > 0 && first == saturating_product({batch, joined}));
     if (!of_batch || joined < 1 || saturating_product({joined, each}) != numbers)
         return std::nullopt;
-    return Wanted{std::move(sample), batch};
-}
-
-/// The same where the batch is not the first axis of the value: at the place that it has, or at
-/// another where the axes can be joined to that.
-std::optional<Wanted> wanted_of(const NodeReader& node, const Integers& wanted,
-                                const ImportedValue& src) {
-    constexpr std::size_t kMostAxes = 16;
-    const std::size_t batch = src.batch_axis();
-    if (batch == 0) return wanted_with_batch(node, wanted, src, 0);
-    if (wanted.size() > kMostAxes) return std::nullopt;
-    std::vector<std::size_t> places{batch};
-    for (std::size_t i = 0; i < wanted.size(); ++i)
-        if (i != batch) places.push_back(i);
-    for (const std::size_t place : places) {
-        if (place >= wanted.size()) continue;
-        auto made = wanted_with_batch(node, wanted, src, place);
-        if (made && can_be_regrouped(src, made->sample, place)) return made;
-    }
-    return std::nullopt;
+    return sample;
 }
 
 }  // namespace
@@ -103,12 +87,16 @@ void read_reshape(const NodeReader& node) {
     const Integers wanted =
         node.opset() < 5 ? node.integers("shape") : integers_of(node.constant(1, "shape"));
     if (wanted.empty()) throw Refused("it makes one number of all");
-    const auto found = wanted_of(node, wanted, src);
-    if (!found)
+    if (src.is_batch_first())
+        if (const auto sample = sample_of(node, wanted, src))
+            return reshaped(node, src, sample->empty() ? Dims{1} : *sample);
+    auto view = regrouped_with_batch(src, wanted, node.integer("allowzero", 0) == 0,
+                                     node.importer().file_batch());
+    if (!view)
         throw Refused(fmt::format("it makes [{}] of [{}], which mixes samples",
                                   fmt::join(wanted, ", "), with_word_of_batch(src)),
                       "keep the batch as the first axis");
-    reshaped(node, src, found->sample.empty() ? Dims{1} : found->sample, found->batch);
+    regrouped_as(node, src, std::move(*view));
 }
 
 void read_squeeze(const NodeReader& node) {
@@ -124,17 +112,14 @@ void read_squeeze(const NodeReader& node) {
     else
         for (std::size_t i = 0; i < now.size(); ++i)
             if (i != batch && now[i] == 1) gone.insert(i);
+    if (!src.is_batch_first()) return read_with_axes(node, src, gone, false);
     Dims sample;
-    std::size_t before = 0;
     for (std::size_t i = 0; i < now.size(); ++i) {
-        if (gone.contains(i) && (i == batch || now[i] != 1))
+        if (gone.contains(i) && (i == 0 || now[i] != 1))
             throw Refused("it takes away the batch, or an axis that is longer than 1", "");
-        if (i == batch)
-            before = sample.size();
-        else if (!gone.contains(i))
-            sample.push_back(now[i]);
+        if (i > 0 && !gone.contains(i)) sample.push_back(now[i]);
     }
-    reshaped(node, src, sample.empty() ? Dims{1} : sample, before);
+    reshaped(node, src, sample.empty() ? Dims{1} : sample);
 }
 
 void read_unsqueeze(const NodeReader& node) {
@@ -144,18 +129,14 @@ void read_unsqueeze(const NodeReader& node) {
     std::set<std::size_t> added;
     for (const std::int64_t axis : axes)
         added.insert(place_of_axis(axis, rank));
+    if (added.size() < axes.size()) throw Refused("it adds one axis twice");
+    if (added.contains(0) || !src.is_batch_first()) return read_with_axes(node, src, added, true);
     const Dims now = src.dims();
     Dims sample;
-    std::size_t from = 0, before = 0;
-    for (std::size_t i = 0; i < rank; ++i) {
-        const bool is_new = added.contains(i) || from >= now.size();
-        if (!is_new && from == src.batch_axis())
-            before = sample.size();
-        else
-            sample.push_back(is_new ? 1 : now[from]);
-        if (!is_new) ++from;
-    }
-    reshaped(node, src, sample, before);
+    std::size_t from = 1;
+    for (std::size_t i = 1; i < rank; ++i)
+        sample.push_back(added.contains(i) || from >= now.size() ? 1 : now[from++]);
+    reshaped(node, src, sample);
 }
 
 void read_transpose(const NodeReader& node) {
@@ -164,7 +145,11 @@ void read_transpose(const NodeReader& node) {
     if (order.empty())
         for (std::size_t i = value.rank(); i-- > 0;)
             order.push_back(std::int64_t(i));
-    if (order.size() != value.rank() || !value.rows.empty() || order.empty())
+    std::set<std::size_t> all;
+    for (const std::int64_t axis : order)
+        all.insert(place_of_axis(axis, order.size()));
+    if (order.size() != value.rank() || !value.rows.empty() || order.empty() ||
+        all.size() < order.size())
         throw Refused("its perm does not fit its input");
     const auto permuted = [&](const auto& old) {
         auto made = old;
@@ -173,6 +158,9 @@ void read_transpose(const NodeReader& node) {
         return made;
     };
     if (!value.view.empty()) return node.result(settled(node, value, permuted(value.view)));
+    // What reads sequences with the batch behind their steps takes their features as they lie.
+    if (value.batch_axis() == 0 && place_of_axis(order[0], order.size()) != 0)
+        value = with_features_last(node, value);
     value.order = permuted(value.order);
     node.result(std::move(value));
 }
@@ -189,6 +177,7 @@ ImportedValue spread(const NodeReader& node, const ImportedValue& src, const Dim
 }  // namespace
 
 void read_expand(const NodeReader& node) {
+    if (repeat_by_expand(node, node.viewed())) return;
     const ImportedValue& src = node.activation();
     const Integers wanted = integers_of(node.constant(1, "shape"));
     Dims dims = src.type.dims;

@@ -184,12 +184,17 @@ std::string blocks_text(const std::vector<SpecBlock>& blocks) {
 std::string Importer::head_text(const std::vector<bool>& used) const {
     std::string text = fmt::format("kind: model\nname: {}\n", name_);
     const auto shape = [](const Dims& dims) { return fmt::format("[{}]", fmt::join(dims, ", ")); };
-    if (inputs_.size() == 1) {
-        text += fmt::format("input: {{shape: {}}}\n", shape(inputs_[0].shape));
+    if (!has_named_inputs()) {
+        text += fmt::format("input: {{shape: {}}}\n", shape(inputs_.at(0).shape));
     } else {
         text += "inputs:\n";
-        for (const Input& input : inputs_)
-            text += fmt::format("  {}: {{shape: {}}}\n", input.name, shape(input.shape));
+        for (const Input& input : inputs_) {
+            const std::string integers =
+                input.integers ? fmt::format(", axes: [step], dtype: i32, values: {}", input.values)
+                               : "";
+            text +=
+                fmt::format("  {}: {{shape: {}{}}}\n", input.name, shape(input.shape), integers);
+        }
     }
     std::string formulas;
     for (const auto& [forward, name] : formulas_)
@@ -220,7 +225,7 @@ void Importer::write_spec(const std::vector<bool>& used) {
     }
     std::vector<std::string> inputs;
     for (const Input& input : inputs_)
-        inputs.push_back(inputs_.size() == 1 ? "input" : input.name);
+        inputs.push_back(has_named_inputs() ? input.name : "input");
     const std::vector<SpecBlock> blocks =
         fold_blocks(lines, std::set<std::string>(inputs.begin(), inputs.end()));
     made_.spec = head_text(used) + blocks_text(blocks) + layers_text(lines, inputs);

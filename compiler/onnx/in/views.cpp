@@ -36,14 +36,13 @@ View joined(const View& view) {
     return made;
 }
 
-/// The same pieces under these extents of a sample, of which so many stand before the batch; what
-/// is left lies with it.
-std::optional<View> regrouped(const View& view, const Dims& sample, std::size_t batch) {
+/// The same pieces under these extents of a sample; what is left lies with the batch.
+std::optional<View> regrouped(const View& view, const Dims& sample) {
     Pieces pieces;
     for (const Pieces& axis : view)
         pieces.insert(pieces.end(), axis.begin(), axis.end());
     View made(sample.size() + 1);
-    for (std::size_t i = sample.size(); i > batch; --i)
+    for (std::size_t i = sample.size(); i > 0; --i)
         for (std::int64_t need = sample[i - 1]; need > 1;) {
             if (pieces.empty() || pieces.back().axis == 0) return std::nullopt;
             Piece piece = pieces.back();
@@ -57,23 +56,7 @@ std::optional<View> regrouped(const View& view, const Dims& sample, std::size_t 
             need /= piece.extent;
             made[i].insert(made[i].begin(), piece);
         }
-    auto first = pieces.begin();
-    for (std::size_t i = 0; i < batch; ++i)
-        for (std::int64_t need = sample[i]; need > 1;) {
-            if (first == pieces.end() || first->axis == 0) return std::nullopt;
-            Piece piece = *first;
-            if (piece.extent > need) {
-                if (piece.extent % need != 0) return std::nullopt;
-                first->extent /= need;
-                piece = {piece.axis, piece.step * first->extent, need};
-            } else {
-                ++first;
-            }
-            if (need % piece.extent != 0) return std::nullopt;
-            need /= piece.extent;
-            made[i].push_back(piece);
-        }
-    made[batch].assign(first, pieces.end());
+    made[0] = std::move(pieces);
     return joined(made);
 }
 
@@ -114,7 +97,8 @@ std::optional<View> enlarged(const NodeReader& node, ImportedValue& value, const
     const bool repeats = std::any_of(view.begin(), view.end(), [](const Pieces& axis) {
         return axis.size() == 2 && axis[1].axis == kRepeated;
     });
-    if (!repeats) return std::nullopt;
+    // Heads that are repeated are those of attention.
+    if (!repeats || is_of_heads(node.importer(), value)) return std::nullopt;
     View plain = view;
     if (rank == 3) {  // steps and features are rows and columns
         const Integers shape{1, value.type.dims[1], value.type.dims[2]};
@@ -188,6 +172,25 @@ std::optional<View> rearranged(const NodeReader& node, ImportedValue& value, con
     return plain;
 }
 
+/// The place of the batch where it is one sample, which no other axis of 1 can be told from: an
+/// axis of its own if it has one, or if all axes are whole then; else before all that is the first.
+void place_sample(View& view, const Type& type) {
+    if (std::find(view.begin(), view.end(), kBatchAlone) != view.end()) return;
+    View alone = view;
+    for (Pieces& axis : alone)
+        std::erase_if(axis, [](const Piece& piece) { return piece.axis == 0; });
+    const auto free =
+        std::find_if(alone.begin(), alone.end(), [](const Pieces& axis) { return axis.empty(); });
+    if (free != alone.end()) {
+        *free = kBatchAlone;
+        if (whole_axes(alone, type)) {
+            view = std::move(alone);
+            return;
+        }
+    }
+    put_sample_in_front(view);
+}
+
 }  // namespace
 
 View view_of(const ImportedValue& value) {
@@ -207,7 +210,12 @@ View view_of(const ImportedValue& value) {
 ImportedValue settled(const NodeReader& node, const ImportedValue& src, View view) {
     ImportedValue value = src;
     view = joined(view);
-    if (const auto plain = enlarged(node, value, view)) view = *plain;
+    if (node.importer().file_batch() == 1) place_sample(view, value.type);
+    ImportedValue larger = value;
+    if (const auto plain = enlarged(node, larger, view)) {
+        value = std::move(larger);
+        view = *plain;
+    }
     if (const auto plain = rearranged(node, value, view)) view = *plain;
     value.view.clear();
     if (const auto order = whole_axes(view, value.type))
@@ -323,12 +331,7 @@ std::optional<ImportedValue> taken_apart(const ImportedValue& src) {
 
 }  // namespace
 
-bool can_be_regrouped(const ImportedValue& src, const Dims& sample, std::size_t batch) {
-    return regrouped(view_of(src), sample, batch).has_value();
-}
-
-void reshaped(const NodeReader& node, const ImportedValue& given, const Dims& sample,
-              std::size_t batch) {
+void reshaped(const NodeReader& node, const ImportedValue& given, const Dims& sample) {
     constexpr std::size_t kMostAxes = 64;
     if (sample.size() > kMostAxes) throw Refused("its result has more axes than any network has");
     ImportedValue src = given;
@@ -336,15 +339,15 @@ void reshaped(const NodeReader& node, const ImportedValue& given, const Dims& sa
     now.erase(now.begin() + std::ptrdiff_t(src.batch_axis()));
     const std::int64_t numbers = element_count(sample);
     const bool of_samples = numbers == element_count(src.type.dims);
-    if (src.view.empty() && src.batch_axis() == batch && now == sample) return node.result(src);
+    if (src.view.empty() && src.batch_axis() == 0 && now == sample) return node.result(src);
     if (src.rows.empty())
-        if (const auto view = regrouped(view_of(src), sample, batch)) {
+        if (const auto view = regrouped(view_of(src), sample)) {
             ImportedValue value = settled(node, src, *view);
             if (value.view.empty()) return node.result(value);
             auto whole = src.view.empty() ? std::optional(src)
                          : of_samples     ? taken_apart(src)
                                           : std::nullopt;
-            if (batch != 0 || !whole || !of_samples) return node.result(std::move(value));
+            if (!whole || !of_samples) return node.result(std::move(value));
             // What stands before the batch is of 1 then.
             const auto first = std::find(whole->order.begin(), whole->order.end(), 0);
             std::rotate(whole->order.begin(), first, first + 1);
@@ -352,7 +355,7 @@ void reshaped(const NodeReader& node, const ImportedValue& given, const Dims& sa
             if (!said) return node.result(std::move(value));
             src = *whole;
         }
-    if (batch != 0 || src.batch_axis() != 0)
+    if (src.batch_axis() != 0)
         throw Refused("it mixes samples: the batch is not the first of its axes",
                       "keep the batch as the first axis");
     if (!src.view.empty() || sample.size() > 3)

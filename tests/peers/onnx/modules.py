@@ -1,6 +1,8 @@
 """Small networks as PyTorch's users and Keras' write them: `MODULES[name]()` is a module and the shape of a sample,
 `KERAS[name]()` a model. Each ends in a row for each sample, and each is about one thing."""
 
+import functools
+
 
 def torch_modules():
     import torch
@@ -92,7 +94,70 @@ def torch_modules():
         return nn.Sequential(Do(read, cells=cell(5, 6, batch_first=True, **options)), *layers,
                              *head(features, classes)), (9, 5)
 
+    class Transformer(nn.Module):
+        """A block of GPT-2 (Radford et al., 2019) over features; `how` makes attention of queries, keys and values."""
+
+        def __init__(self, how, heads=4, shared=4):
+            super().__init__()
+            self.how, self.heads, self.shared, self.width = how, heads, shared, 16 // heads
+            self.first, self.second = nn.LayerNorm(16), nn.LayerNorm(16)
+            self.joined = nn.Linear(16, self.width * (heads + 2 * shared))
+            self.out, self.head = nn.Linear(16, 16), nn.Linear(16, 7)
+            self.up, self.down = nn.Linear(16, 32), nn.Linear(32, 16)
+            self.places = nn.Parameter(torch.randn(1, 9, 16))
+
+        def forward(self, x):
+            x = x + self.places
+            n, t, _ = x.shape
+            own, shared = self.width * self.heads, self.width * self.shared
+            q, k, v = self.joined(self.first(x)).split([own, shared, shared], 2)
+            q, k, v = (part.view(n, t, -1, self.width).transpose(1, 2) for part in (q, k, v))
+            x = x + self.out(self.how(q, k, v).transpose(1, 2).reshape(n, t, 16))
+            x = x + self.down(F.gelu(self.up(self.second(x))))
+            return self.head(x[:, -1])
+
+    def causal(q, k, v):
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+    def masked(q, k, v):
+        scores = q @ k.transpose(-2, -1) * 0.4
+        unseen = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+        return scores.masked_fill(unseen, float("-inf")).softmax(-1) @ v
+
+    def shared(q, k, v):
+        k, v = (part[:, :, None].expand(-1, -1, 2, -1, -1).reshape(part.shape[0], 4, 9, 4) for part in (k, v))
+        return F.scaled_dot_product_attention(q, k, v)
+
+    def unbound(self, x):
+        n, t, _ = x.shape
+        q, k, v = self.joined(x).reshape(n, t, 3, 4, 4).permute(2, 0, 3, 1, 4).unbind(0)
+        return self.out(((q * 0.5 @ k.transpose(-2, -1)).softmax(-1) @ v).transpose(1, 2).reshape(n, t, 16))
+
+    def vision():
+        import torchvision
+        sizes = {"image_size": 32, "patch_size": 8, "hidden_dim": 16, "mlp_dim": 32}
+        return torchvision.models.VisionTransformer(num_layers=2, num_heads=2, num_classes=7, **sizes), (3, 32, 32)
+
+    def of_steps(*layers):
+        return nn.Sequential(*layers, Do(lambda m, x: x.mean(1)), nn.Linear(16, 7)), (9, 16)
+
+    attention = functools.partial(nn.MultiheadAttention, 16, 4, batch_first=True)
     return {
+        "vision_transformer": vision,
+        "attention": lambda: of_steps(Do(lambda m, x: m.a(x, x, x, need_weights=False)[0], a=attention())),
+        "attention_with_shares": lambda: of_steps(Do(lambda m, x: m.a(x, x, x)[0], a=attention())),
+        "attention_of_two": lambda: of_steps(Do(lambda m, x: m.a(x, m.b(x), m.b(x), need_weights=False)[0],
+                                                a=attention(), b=nn.Linear(16, 16))),
+        "attention_steps_first": lambda: of_steps(Do(lambda m, x: m.e(x.transpose(0, 1)).transpose(0, 1),
+                                                     e=nn.TransformerEncoderLayer(16, 2, 24))),
+        "encoder": lambda: of_steps(nn.TransformerEncoderLayer(16, 4, 32, batch_first=True, activation="gelu")),
+        "encoder_norm_first": lambda: of_steps(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True,
+                                                                          norm_first=True)),
+        "gpt": lambda: (Transformer(causal), (9, 16)),
+        "gpt_masked": lambda: (Transformer(masked), (9, 16)),
+        "gpt_shared_heads": lambda: (Transformer(shared, shared=2), (9, 16)),
+        "gpt_one_head": lambda: (Transformer(causal, 1, 1), (9, 16)),
+        "attention_unbound": lambda: of_steps(Do(unbound, joined=nn.Linear(16, 48), out=nn.Linear(16, 16))),
         "conv1d": lambda: steps(conv1(4, 8, 3, padding=1), nn.BatchNorm1d(8), nn.ReLU(), nn.MaxPool1d(2),
                                 conv1(8, 6, 5, stride=2, padding=2, dilation=1), nn.ReLU(), features=36),
         "conv1d_audio": lambda: steps(conv1(1, 8, 9, stride=4), nn.ReLU(), nn.AvgPool1d(3), conv1(8, 8, 3, groups=8),

@@ -32,16 +32,17 @@ from onnx import helper, numpy_helper
 LIMIT = 1e-4
 NETWORKS = ["squeezenet1_1", "mobilenet_v2"]
 # Of ONNX's node tests of an operator, how many pass at least: those of rows, sequences and images of real numbers.
-OPERATORS = {"Abs": 1, "Add": 2, "Atanh": 1, "AveragePool": 13, "BatchNormalization": 2, "Ceil": 1, "Celu": 1, "Clip":
-             3, "Concat": 6, "Conv": 6, "ConvTranspose": 7, "Cosh": 1, "DepthToSpace": 2, "Div": 2, "Dropout": 5,
-             "Elu": 2, "Erf": 1, "Exp": 1, "Expand": 1, "Flatten": 3, "Floor": 1, "GRU": 3, "Gelu": 2, "Gemm": 8,
-             "GlobalAveragePool": 2, "GlobalMaxPool": 2, "Greater": 1, "GreaterOrEqual": 1, "GroupNormalization": 2,
-             "HardSigmoid": 2, "HardSwish": 1, "Identity": 1, "InstanceNormalization": 2, "LRN": 2, "LSTM": 5,
-             "LayerNormalization": 8, "LeakyRelu": 2, "Less": 1, "LessOrEqual": 1, "Log": 1, "LogSoftmax": 6, "MatMul":
-             2, "MaxPool": 14, "Mul": 2, "Neg": 1, "PRelu": 1, "Pow": 1, "RNN": 6, "Reciprocal": 1, "ReduceL2": 6, "ReduceMax":
-             6, "ReduceMean": 6, "ReduceSum": 6, "Relu": 1, "Reshape": 6, "Resize": 5, "Selu": 2, "Sigmoid": 1, "Sinh":
-             1, "Slice": 2, "Softmax": 6, "Softplus": 1, "Softsign": 1, "SpaceToDepth": 4, "Split": 5, "Sqrt": 1,
-             "Squeeze": 1, "Sub": 2, "Tanh": 1, "ThresholdedRelu": 2, "Transpose": 1, "Unsqueeze": 6, "Upsample": 1}
+OPERATORS = {"Abs": 1, "Add": 2, "Atanh": 1, "Attention": 12, "AveragePool": 13, "BatchNormalization": 2, "Ceil": 1,
+             "Celu": 1, "Clip": 3, "Concat": 6, "Conv": 6, "ConvTranspose": 7, "Cosh": 1, "DepthToSpace": 2,
+             "Div": 2, "Dropout": 5, "Elu": 2, "Erf": 1, "Exp": 1, "Expand": 1, "Flatten": 3, "Floor": 1, "GRU": 3,
+             "Gelu": 2, "Gemm": 8, "GlobalAveragePool": 2, "GlobalMaxPool": 2, "Greater": 1, "GreaterOrEqual": 1,
+             "GroupNormalization": 2, "HardSigmoid": 2, "HardSwish": 1, "Identity": 1, "InstanceNormalization": 2,
+             "LRN": 2, "LSTM": 5, "LayerNormalization": 8, "LeakyRelu": 2, "Less": 1, "LessOrEqual": 1, "Log": 1,
+             "LogSoftmax": 6, "MatMul": 2, "MaxPool": 14, "Mul": 2, "Neg": 1, "PRelu": 1, "Pow": 1,
+             "RMSNormalization": 8, "RNN": 6, "Reciprocal": 1, "ReduceL2": 6, "ReduceMax": 6, "ReduceMean": 6,
+             "ReduceSum": 6, "Relu": 1, "Reshape": 6, "Resize": 5, "Selu": 2, "Sigmoid": 1, "Sinh": 1, "Slice": 2,
+             "Softmax": 6, "Softplus": 1, "Softsign": 1, "SpaceToDepth": 4, "Split": 5, "Sqrt": 1, "Squeeze": 1,
+             "Sub": 2, "Tanh": 1, "ThresholdedRelu": 2, "Transpose": 1, "Unsqueeze": 6, "Upsample": 1}
 
 
 def imported(model, folder, name="net"):
@@ -67,15 +68,17 @@ def torch_file(name, path, dynamo):
     torch.manual_seed(0)
     more = {"init_weights": False, "aux_logits": False} if name in ("googlenet", "inception_v3") else {}
     model = getattr(torchvision.models, name)(weights=None, **more).eval()
-    size = 299 if name == "inception_v3" else 224 if name.startswith(("vgg", "alexnet")) else 128
-    return export_torch(model, (3, size, size), path, dynamo, opset_version=18 if dynamo else 13)
+    size = 299 if name == "inception_v3" else 224 if name.startswith(("vgg", "alexnet", "vit")) else 128
+    opset = 18 if dynamo else 14 if name.startswith("vit") else 13
+    return export_torch(model, (3, size, size), path, dynamo, opset_version=opset)
 
 
 # Of the modules: which exporter, and what it is told.
 FORMS = {"TorchScript 11": (False, {"opset_version": 11, "do_constant_folding": False}),
-         "TorchScript 17, fixed": (False, {"opset_version": 17, "fixed": True}),
+         "TorchScript 17, one sample": (False, {"opset_version": 17, "samples": 1}),
+         "TorchScript 17, fixed": (False, {"opset_version": 17, "samples": 2}),
          "torch.export 18": (True, {"opset_version": 18}),
-         "torch.export 20, fixed": (True, {"opset_version": 20, "fixed": True})}
+         "torch.export 20, fixed": (True, {"opset_version": 20, "samples": 2})}
 
 
 def forms_of(name):
@@ -91,19 +94,23 @@ def module_file(name, form, path):
     return export_torch(model, shape, path, dynamo, **options)
 
 
-def export_torch(model, shape, path, dynamo, fixed=False, **options):
+def export_torch(model, shape, path, dynamo, samples=0, **options):
+    """`samples` 0: of a batch of any size."""
     import torch
-    sample = torch.randn(2, *shape)
+    sample = torch.randn(samples or 2, *shape)
     # Statistics of a batch, which keep images apart through many layers.
     for module in model.modules():
         if isinstance(module, torch.nn.modules.batchnorm._BatchNorm):
             module.momentum = 1.0
+        # A last layer of zeros says the same of all samples.
+        if isinstance(module, torch.nn.Linear) and not module.weight.any():
+            torch.nn.init.normal_(module.weight)
     with torch.no_grad():
         model.train()(torch.randn(4, *shape))
     model.eval()
     names = {"input_names": ["image"], "output_names": ["logits"], **options}
     axes = {"dynamic_shapes": ({0: torch.export.Dim("batch")},)} if dynamo else {"dynamic_axes": {"image": {0: "n"}}}
-    axes = {} if fixed else axes
+    axes = {} if samples else axes
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), \
             contextlib.redirect_stderr(io.StringIO()):
         warnings.simplefilter("ignore")

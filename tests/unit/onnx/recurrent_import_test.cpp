@@ -154,8 +154,8 @@ TEST_CASE("both ways are two layers side by side, through any number of layers")
     Constants constants(".", 0);
     const ImportedModel read = imported(model(nodes, tensors, kInput), constants);
     expect_no_refusal(read);
-    // Two and their concat, twice, then the step and a row of it.
-    CHECK(read.layers == 3 + 3 + 2);
+    // Two and their concat, twice, then the last step.
+    CHECK(read.layers == 3 + 3 + 1);
     CHECK(read.tensors.size() == 4 * 3);
     // The second way has the second half of the weights.
     const auto is_backward = [](const StoredTensor& tensor) {
@@ -293,6 +293,27 @@ TEST_CASE("zeros of any length are what layers begin with anyway") {
     CHECK(refusal_of(nodes, {first, integers("axis0", {0}), integers("way", {1}),
                              integers("units", {3})}) ==
           "it computes with an array that is as long as the batch");
+}
+
+TEST_CASE("of one sample the batch is any axis of 1") {
+    // The state of a layer is [ways, batch, units], of 1, 1 and 2.
+    TensorProto last = integers("last", {-1});
+    last.dims.clear();
+    for (const std::int64_t batch : {1, 2}) {
+        CAPTURE(batch);
+        std::vector<TensorProto> tensors = cell_tensors(4);
+        tensors.push_back(last);
+        ModelProto made = model({turned("x", "t"),
+                                 cell("LSTM", {"", "h"}),
+                                 {{"h", "last"}, {"y"}, "", "Gather", {integer_of("axis", 0)}, {}}},
+                                tensors, kInput);
+        made.graph->input[0].type->tensor_type->shape->dim[0] = {batch, {}};
+        Constants constants(".", 0);
+        const ImportedModel read = imported(made, constants);
+        expect_no_refusal(read);
+        CHECK(read.layers == 2);
+        CHECK(read.spec.find("- last_step") != std::string::npos);
+    }
 }
 
 TEST_CASE("layers behind others keep the batch where it is") {
