@@ -87,6 +87,12 @@ struct ClassRows {
     std::int64_t rows = 0, classes = 0;
 };
 ClassRows class_rows(const Problem& problem, const TensorType& matrix);
+/// Of an operator over `steps` rows a sample and the labels of samples, its second source.
+struct LabelSequences {
+    std::int64_t samples = 0;
+    std::int64_t room = 0;  ///< for labels of a sample
+};
+LabelSequences label_sequences(const Problem& problem);
 /// Stored with the axis last, and the others in their own order.
 bool is_stored_last(AxisRange axis, const TensorType& tensor);
 

@@ -47,6 +47,13 @@ constexpr auto names_of(HingeForm) {
     return std::to_array<const char*>({"largest", "all"});
 }
 
+/// What the loss of a sequence of labels is a mean over: a sample's is divided by its labels, or
+/// counts as it is.
+enum class LossPer : std::uint8_t { label, sample };
+constexpr auto names_of(LossPer) {
+    return std::to_array<const char*>({"label", "sample"});
+}
+
 /// Nadam's momentum: dozat's grows over the updates, as PyTorch's does; pydtnn's is PyDTNN's.
 enum class NadamVariant : std::uint8_t { dozat, pydtnn };
 constexpr auto names_of(NadamVariant) {

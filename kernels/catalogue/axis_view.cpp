@@ -192,6 +192,13 @@ ClassRows class_rows(const Problem& problem, const TensorType& matrix) {
     return {matrix.elements() / classes, classes};
 }
 
+LabelSequences label_sequences(const Problem& problem) {
+    const std::int64_t rows = class_rows(problem, problem.sources[0]).rows;
+    const std::int64_t steps = problem.integer("steps");
+    const std::int64_t samples = steps > 0 ? rows / steps : 0;
+    return {samples, samples > 0 ? problem.sources[1].elements() / samples : 0};
+}
+
 bool is_stored_last(AxisRange axis, const TensorType& tensor) {
     TensorType wanted{tensor.dtype, tensor.dims, {}};
     for (std::size_t i = 0; i < tensor.dims.size(); ++i)

@@ -97,6 +97,38 @@ void dice(Rule& rule) {
     if (!rule.broken()) loss_or_gradient(rule);
 }
 
+namespace {
+
+/// Rows of steps, and as many labels for each sample, of which one may be no blank.
+bool label_sequences(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!matrix_of_rows(rule, rule.first_source())) return false;
+    const std::int64_t steps = p.integer("steps"), blank = p.integer("blank");
+    const auto [rows, classes] = class_rows(p, rule.first_source());
+    rule.require(steps > 0 && rows % steps == 0,
+                 "its rows are not a number of samples of " + std::to_string(steps) + " steps");
+    rule.require(blank >= 0 && blank < classes, "its `blank` is no class");
+    if (rule.broken()) return false;
+    const std::int64_t samples = rows / steps;
+    const TensorType& list = *rule.operand("labels");
+    labels(rule, list, list.elements());
+    rule.require(samples > 0 ? list.elements() % samples == 0 : list.elements() == 0,
+                 "its labels are not as many for each sample");
+    if (const TensorType* lengths = rule.operand("lengths"))
+        rule.elements(*lengths, samples, DType::i32);
+    return !rule.broken();
+}
+
+}  // namespace
+
+void ctc(Rule& rule) {
+    if (label_sequences(rule)) loss_or_gradient(rule);
+}
+
+void label_error_rate(Rule& rule) {
+    if (label_sequences(rule)) rule.elements(rule.first_result(), 1, DType::f64);
+}
+
 void class_measure(Rule& rule) {
     if (labelled(rule)) rule.elements(rule.first_result(), 1, DType::f64);
 }

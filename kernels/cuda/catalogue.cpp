@@ -16,6 +16,7 @@
 #include "kernels/cuda/expression_stack.hpp"
 #include "kernels/cuda/head_tile.hpp"
 #include "kernels/layout.hpp"
+#include "kernels/workspace/ctc.hpp"
 
 namespace dtnn::kernels {
 namespace predicates {
@@ -236,6 +237,25 @@ std::int64_t device_dice(const Problem& problem) {
     const std::int64_t of_pixels = pixels == 0 ? cuda::column_sums_of(2, sets, classes, 1)
                                                : cuda::column_sums_of(2, sets, pixels, classes);
     return (2 * groups + std::max(of_pixels, cuda::chunk_sums_of(groups))) * 8;
+}
+
+/// The rows of paths of every sample, a double for each, and for each chunk of samples.
+std::int64_t device_ctc(const Problem& problem) {
+    const auto [samples, room] = label_sequences(problem);
+    return (samples * (ctc_device_rows(room) + 1) + cuda::chunk_sums_of(samples)) * 8;
+}
+
+std::int64_t device_ctc_backward(const Problem& problem) {
+    const auto [samples, room] = label_sequences(problem);
+    return samples * ctc_device_backward_rows(room, problem.integer("steps")) * 8;
+}
+
+/// A double for each sample and for each chunk of samples; a class of each step, and the changes of
+/// each sample.
+std::int64_t device_label_error(const Problem& problem) {
+    const auto [samples, room] = label_sequences(problem);
+    return (samples + cuda::chunk_sums_of(samples)) * 8 +
+           samples * (problem.integer("steps") * 4 + label_changes(room));
 }
 
 /// Four for every class and chunk of rows.

@@ -469,6 +469,15 @@ const Case kCases[] = {
      {0},
      0.02,
      0.5},
+    {"ctc",
+     "graph @g(%p: f64[12,5], %labels: i32[8]) { %l = ctc(%p, %labels) {steps=6, blank=1} }",
+     {0},
+     0.1},
+    {"ctc",
+     "graph @g(%p: f64[12,5], %labels: i32[6], %lengths: i32[3,1]) { %l = ctc(%p, %labels, "
+     "%lengths) {steps=4, per=sample, padded=true} }",
+     {0},
+     0.1},
     {"scale_classes",
      "graph @g(%x: f64[4,3]) { %y = scale_classes(%x) {class_weights=[2.0, 0.5, 3.0], "
      "offsets=[1.0, 0.0, -4.0]} }",
