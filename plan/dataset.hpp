@@ -26,11 +26,11 @@ struct Feature {
     DType dtype = DType::f32;
     /// Of one sample, as the network sees it. Of images channels, height, width, after the
     /// transforms; of targets the places that have a label each: none for one a sample, [height,
-    /// width] for one a pixel, [steps] for one a step.
+    /// width] for one a pixel, [steps] for one a step, the most labels of a sample for a sequence.
     Dims dims;
     Axes axes;  ///< what its axes are; nobody else says whether it is an image
     /// As the source gives it, before transforms; a zero extent is one that differs from sample to
-    /// sample. Of inputs.
+    /// sample. Of inputs; of a target that is a sequence the steps of the predictions.
     Dims stored_dims;
     LabelKind kind = LabelKind::values;
     /// Of classes: how many there are. Of a target of numbers: how many each place has.

@@ -57,10 +57,10 @@ constexpr auto names_of(TargetScaling) {
     return std::to_array<const char*>({"none", "standard"});
 }
 
-/// What has a label each (`labels`).
-enum class LabelPlace : std::uint8_t { sample, pixel, step };
+/// What has a label each (`labels`); `sequence`: a sample has some, which are not of its steps.
+enum class LabelPlace : std::uint8_t { sample, pixel, step, sequence };
 constexpr auto names_of(LabelPlace) {
-    return std::to_array<const char*>({"sample", "pixel", "step"});
+    return std::to_array<const char*>({"sample", "pixel", "step", "sequence"});
 }
 
 /// What a token of a text is (`unit`): one of its bytes, or one of its characters.

@@ -193,9 +193,15 @@ constexpr auto names_of(Participation) {
 ///     values   real numbers; of a target `classes` of them: [N, classes]
 ///     input    of a target: the sample itself, as it enters the network, so that programs have no
 ///              target; `classes` numbers, or as many a pixel, where predictions are images
-enum class LabelKind { classes, multiple, values, input };
+///     sequence of a target: integers as of classes, some of them for each sample, which are not
+///              those of its steps: rules/label_sequences.hpp
+enum class LabelKind { classes, multiple, values, input, sequence };
 constexpr auto names_of(LabelKind) {
-    return std::to_array<const char*>({"classes", "multiple", "values", "input"});
+    return std::to_array<const char*>({"classes", "multiple", "values", "input", "sequence"});
+}
+/// Whether the elements are integers, each one of `classes`.
+constexpr bool are_integers(LabelKind kind) {
+    return kind == LabelKind::classes || kind == LabelKind::sequence;
 }
 
 /// What the numbers of the program "predict" are.

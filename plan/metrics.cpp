@@ -18,6 +18,7 @@ constexpr int kClasses = 1 << int(LabelKind::classes);
 constexpr int kMultiple = 1 << int(LabelKind::multiple);
 /// Real numbers: given with the samples, or the samples themselves.
 constexpr int kValues = 1 << int(LabelKind::values) | 1 << int(LabelKind::input);
+constexpr int kSequences = 1 << int(LabelKind::sequence);
 
 constexpr std::array kMetrics = [] {
     // Words of the table.

@@ -68,8 +68,9 @@ void settle_metrics(JobSpec& job) {
     if (spans.contains("metrics") || spans.contains("metrics[0]")) return;
     const plan::LabelKind kind = job.dataset.dataset.target().kind;
     if (kind == plan::LabelKind::classes) return;
-    const char* const type =
-        kind == plan::LabelKind::multiple ? "binary_accuracy" : "mean_absolute_error";
+    const char* const type = kind == plan::LabelKind::multiple   ? "binary_accuracy"
+                             : kind == plan::LabelKind::sequence ? "label_error_rate"
+                                                                 : "mean_absolute_error";
     job.training.training.metrics = {metric_of(default_component(*metrics().find(type)))};
 }
 

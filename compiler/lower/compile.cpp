@@ -23,6 +23,7 @@
 #include "plan/metrics.hpp"
 #include "plan/rules/exchange_model.hpp"
 #include "plan/rules/ignored_labels.hpp"
+#include "plan/rules/label_sequences.hpp"
 #include "plan/rules/lengths.hpp"
 #include "plan/rules/local_steps.hpp"
 #include "plan/rules/memory_need.hpp"
@@ -135,6 +136,8 @@ std::optional<LoweredProgram> lower(const CompileRequest& request, const plan::P
         return wanted_block(graph, node, request.target, request.kernels);
     };
     context.label_kind = request.dataset.target().kind;
+    if (plan::has_sequences(request.dataset))
+        context.most_labels = element_count(request.dataset.target().dims);
     context.target_mean = request.dataset.target().mean;
     context.target_deviation = request.dataset.target().deviation;
     context.ignores_labels = plan::ignores_labels(request.dataset);
@@ -269,8 +272,7 @@ plan::Plan assemble(const CompileRequest& request, std::int64_t live_bytes,
     plan.dataset = request.dataset;
     for (auto* features : {&plan.dataset.inputs, &plan.dataset.targets})
         for (plan::Feature& feature : *features)
-            feature.dtype =
-                feature.kind == plan::LabelKind::classes ? DType::i32 : plan.target.dtype;
+            feature.dtype = plan::are_integers(feature.kind) ? DType::i32 : plan.target.dtype;
     plan.parallel = request.parallel;
     plan.machine = request.machine;
     plan.passes = pass_list(request.disabled_passes);

@@ -37,8 +37,9 @@ struct PassContext {
     /// weights if they were packed ahead; 0: it reads them as they are. Null: nobody asks.
     std::function<std::int64_t(const Graph&, const Node&)> wanted_block;
     plan::LabelKind label_kind = plan::LabelKind::classes;  ///< of the dataset
-    bool ignores_labels = false;  ///< some pixels or steps do not count: their label is -1
-    bool soft_labels = false;     ///< labels have become shares of the classes (mixup): "targets"
+    std::int64_t most_labels = 0;  ///< of a sample, where its labels are a sequence
+    bool ignores_labels = false;   ///< some pixels or steps do not count: their label is -1
+    bool soft_labels = false;      ///< labels have become shares of the classes (mixup): "targets"
     /// The input that says how many steps each sample has, of the inputs that have steps; empty:
     /// all samples have all steps.
     std::string lengths;

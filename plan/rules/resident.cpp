@@ -33,9 +33,11 @@ std::int64_t elements_of(const Dataset& dataset) {
                                                              : dataset.input().stored_dims);
 }
 
-/// Labels of a sample: a number for its class, or a double each; of pixels what an array has of
-/// them, up to 64 bits.
+/// Labels of a sample: a number for its class, or a double each; of pixels and of sequences what an
+/// array has of them, up to 64 bits.
 std::int64_t label_bytes(const Dataset& dataset) {
+    if (dataset.target().kind == LabelKind::sequence)
+        return saturating_product({element_count(dataset.target().dims), std::int64_t{8}});
     if (dataset.target().kind == LabelKind::classes && !dataset.target().dims.empty())
         return saturating_product({elements_of(dataset), std::int64_t{8}});
     return dataset.target().kind == LabelKind::classes

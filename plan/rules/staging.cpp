@@ -26,17 +26,18 @@ std::int64_t StagedSample::bytes() const {
 
 StagedSample staged_sample(const Plan& plan) {
     const std::int64_t real = size_of(plan.target.dtype);
-    const bool classes = plan.dataset.target().kind == LabelKind::classes;
+    const LabelKind kind = plan.dataset.target().kind;
     StagedSample sample;
     for (const Feature& input : plan.dataset.inputs)
         sample.inputs.push_back(
             saturating_product({element_count(input.dims),
                                 input.kind == LabelKind::classes ? size_of(DType::i32) : real}));
-    if (classes)
+    if (are_integers(kind))
         sample.labels =
             saturating_product({element_count(plan.dataset.target().dims), size_of(DType::i32)});
     // A sample that is its own label is mixed with it.
-    if (plan.dataset.target().kind != LabelKind::input && (!classes || mixes_samples(plan.dataset)))
+    const bool mixed = kind == LabelKind::classes && mixes_samples(plan.dataset);
+    if (mixed || (kind != LabelKind::input && !are_integers(kind)))
         sample.targets = saturating_product({plan.dataset.target().classes, real});
     return sample;
 }
@@ -118,10 +119,10 @@ std::int64_t staging_bytes(const Plan& plan) {
     const StagedSample sample = staged_sample(plan);
     const std::int64_t elements = largest_sample(plan.dataset);
     // Labels of pixels move along.
-    const bool labelled =
-        plan.dataset.target().kind == LabelKind::classes && !plan.dataset.target().dims.empty();
+    const LabelKind kind = plan.dataset.target().kind;
+    const bool labelled = are_integers(kind) && !plan.dataset.target().dims.empty();
     const std::int64_t labels = !labelled ? 0
-                                : has_image(plan.dataset)
+                                : has_image(plan.dataset) && kind == LabelKind::classes
                                     ? elements / most_channels(plan.dataset)
                                     : element_count(plan.dataset.target().dims);
     const std::int64_t largest = saturating_product(

@@ -263,7 +263,7 @@ void Pipeline::store_target(const SampleArray& array, std::int64_t index, std::i
                             const Slot& slot) const {
     const plan::Feature& target = dataset_.target();
     if (target.kind == plan::LabelKind::input) return;
-    const bool classes = target.kind == plan::LabelKind::classes;
+    const bool classes = plan::are_integers(target.kind);
     const auto expected =
         std::size_t(classes ? rows_[labels_row()].bytes / size_of(DType::i32) : target.classes);
     const std::size_t count = classes ? array.integers.size() : array.doubles.size();

@@ -9,6 +9,7 @@
 #include "kernels/dispatch.hpp"
 #include "plan/metrics.hpp"
 #include "plan/rules/ignored_labels.hpp"
+#include "plan/rules/label_sequences.hpp"
 #include "plan/rules/local_steps.hpp"
 #include "runtime/exec/plan_text.hpp"
 #include "runtime/exec/step_problem.hpp"
@@ -117,15 +118,19 @@ void check_measures(const plan::Plan& plan, const plan::Program& program, bool t
 }
 
 /// Checks that a sample's prediction can be read: numbers of the plan's type, samples first, a
-/// number for each class or, where pixels have labels, for each class and pixel.
+/// number for each class or, where pixels have labels, for each class and pixel; where labels are a
+/// sequence, for each class and step.
 void check_predictions(const plan::Plan& plan, const plan::Program& program,
                        const std::string& name) {
     const plan::Output* item = find_output(program, "predictions");
     if (item == nullptr)
         throw refused_plan(name, fmt::format("program `{}` has no `predictions`", program.name));
     const Dims& dims = program.tensors[std::size_t(item->tensor)].dims;
-    const std::int64_t numbers = saturating_product(
-        {program.batch, plan.dataset.target().classes, element_count(plan.dataset.target().dims)});
+    const plan::Feature& target = plan.dataset.target();
+    const bool sequences = plan::has_sequences(plan.dataset);
+    const std::int64_t numbers =
+        saturating_product({program.batch, target.classes,
+                            element_count(sequences ? target.stored_dims : target.dims)});
     const bool sound = !dims.empty() && dims[0] == program.batch && element_count(dims) == numbers;
     check_tensor(program, item, "predictions", plan.target.dtype,
                  sound ? dims : Dims{program.batch, plan.dataset.target().classes}, name);

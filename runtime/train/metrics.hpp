@@ -13,6 +13,7 @@
 ///     hinge                    sum over rows / rows
 ///     mean_squared_error,      sum over elements / (rows * classes)
 ///     mean_absolute_error
+///     label_error_rate         changes of labels / labels of the sequences
 ///     precision, recall, f1,   of true and false positives and false negatives of each class.
 ///     mean_iou                 0 where the denominator is. macro: mean over the classes that occur
 ///                              (as label or as prediction), over all where a sample has any number

@@ -81,6 +81,8 @@ PredictionForm prediction_form(const plan::Plan& plan) {
     const plan::Tensor& tensor = predictions_of(plan);
     PredictionForm form;
     form.kind = plan.dataset.target().kind;
+    // A class for each step, whatever the labels are.
+    if (form.kind == plan::LabelKind::sequence) form.kind = plan::LabelKind::classes;
     form.dims.assign(tensor.dims.begin() + 1, tensor.dims.end());
     if (!plan.layers.empty()) form.axes = plan.layers.back().output_axes;
     if (form.axes.size() != form.dims.size()) form.axes = {};

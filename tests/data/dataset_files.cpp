@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <tuple>
 
+#include "plan/rules/label_sequences.hpp"
 #include "plan/rules/lengths.hpp"
 #include "tests/unit/runtime/image_files.hpp"
 
@@ -340,6 +341,39 @@ DatasetFiles length_files() {
         result.members.emplace_back(fmt::format("n_{}.npy", split),
                                     npy("|u1", fmt::format("({},)", samples), lengths));
     }
+    return result;
+}
+
+DatasetFiles sequence_files() {
+    DatasetFiles result = dataset_of_type("archive", "a.npz", {4}, 4, 4, 2);
+    plan::Feature& input = result.dataset.input();
+    input.name = "ids";
+    input.axes = {AxisKind::step};
+    input.stored_dims = input.dims;
+    input.kind = plan::LabelKind::classes;
+    input.classes = 5;
+    plan::Feature& target = result.dataset.target();
+    target.kind = plan::LabelKind::sequence;
+    target.dims = {3};
+    target.stored_dims = {4};
+    target.axes = {AxisKind::step};
+    result.dataset.inputs.push_back(plan::a_length("n", 4));
+    result.set("lengths", std::string("n"));
+    result.set("ignored_value", std::int64_t{-1});
+    result.set(plan::kBlank, std::int64_t{0});
+    const auto add = [&](const std::string& split, int samples, const char* labels,
+                         const char* lengths) {
+        result.members.emplace_back(
+            "ids_" + split + ".npy",
+            npy("|i1", fmt::format("({}, 4)", samples), std::string(std::size_t(4 * samples), 2)));
+        result.members.emplace_back(
+            "y_" + split + ".npy",
+            npy("|i1", fmt::format("({}, 3)", samples), std::string(labels, labels + 3 * samples)));
+        result.members.emplace_back("n_" + split + ".npy",
+                                    npy("|u1", fmt::format("({},)", samples), lengths));
+    };
+    add("train", 4, "\1\1\2\3\377\377\1\1\377\377\377\377", "\4\2\3\1");
+    add("test", 2, "\1\2\3\2\3\377", "\4\2");
     return result;
 }
 

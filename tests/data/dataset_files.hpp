@@ -52,6 +52,9 @@ DatasetFiles pixel_files();
 /// Arrays of 4 steps with a class for each, of which sample n has n % 4 + 1: others hold what
 /// cannot be.
 DatasetFiles length_files();
+/// Arrays of 4 steps with a sequence of up to three labels for each sample, of which some have as
+/// many as their steps allow; 0 is the blank.
+DatasetFiles sequence_files();
 DatasetFiles imagenet_files();
 DatasetFiles shard_files();
 DatasetFiles chestxray_files();

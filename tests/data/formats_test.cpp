@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "plan/rules/label_sequences.hpp"
 #include "plan/rules/resident.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/data/formats/mat_file.hpp"
@@ -303,6 +304,31 @@ TEST_CASE("what is behind the steps of a sample is not read, and its labels do n
     CHECK(sample.inputs[0].integers == Integers{2, 3, 4, 0});
     CHECK(sample.target().integers == Integers{0, 1, 2, 0});
     CHECK(source->resident_bytes() <= plan::resident_bytes(files.dataset, DType::f32));
+}
+
+TEST_CASE("sequences of labels are rows that end where the labels of a sample do") {
+    const TemporaryFolder folder;
+    DatasetFiles files = sequence_files();
+    files.write(folder);
+    const auto source = open_source(files.dataset);
+    using Integers = std::vector<std::int32_t>;
+    Sample sample;
+    source->load(Split::train, 0, sample);
+    CHECK(sample.target().integers == Integers{1, 1, 2});
+    CHECK(sample.target().dims.empty());
+    source->load(Split::train, 3, sample);
+    CHECK(sample.target().integers == Integers{-1, -1, -1});
+    source->load(Split::test, 1, sample);
+    CHECK(sample.target().integers == Integers{2, 3, -1});
+    CHECK(source->resident_bytes() <= plan::resident_bytes(files.dataset, DType::f32));
+    // Who asks what the files are like knows neither the room nor the blank.
+    plan::Dataset asked = files.dataset;
+    asked.target().dims = asked.target().stored_dims = {};
+    asked.target().classes = 0;
+    asked.attributes.erase(plan::kBlank);
+    const auto found = open_source(asked, Counts::any);
+    CHECK(found->found_classes() == 4);
+    CHECK(std::get<std::int64_t>(found->found_attributes().at(plan::kMostLabels)) == 3);
 }
 
 TEST_CASE("tables with names, numbers, several labels and values") {

@@ -199,8 +199,9 @@ PassContext context_of(const std::string& settings) {
         else if (key == "labels" && value == "soft")
             context.soft_labels = true;
         else if (key == "labels")
-            context.label_kind = value == "multiple" ? dtnn::plan::LabelKind::multiple
-                                                     : dtnn::plan::LabelKind::values;
+            REQUIRE(dtnn::plan::parse_name(value, context.label_kind));
+        else if (key == "most_labels")
+            context.most_labels = std::stoll(value);
         else if (key.starts_with("loss."))
             set_loss_field(context.training.loss_attributes, key.substr(5), value);
         else if (!set_member(context.training, key, value))

@@ -83,7 +83,9 @@ Predictor::Predictor(const Options& options, const TrainedNetwork& trained)
     const bool of_split = options.input.size() == 1 && is_split(options.input.front());
     facts.form = prediction_form(plan);
     facts.dtype = plan.target.dtype;
-    facts.answers = of_split && plan.dataset.target().kind != plan::LabelKind::input;
+    // Sequences of labels are not of the steps that predictions are of.
+    facts.answers = of_split && plan.dataset.target().kind != plan::LabelKind::input &&
+                    plan.dataset.target().kind != plan::LabelKind::sequence;
     facts.threshold = options.threshold;
     if (of_split) require_split(plan, options.input.front());
     TrainedNames names = read_trained_names(network.weights);

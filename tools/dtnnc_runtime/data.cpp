@@ -16,6 +16,7 @@
 #include "compiler/frontend/read/value_reader.hpp"
 #include "plan/dataset_types.hpp"
 #include "plan/rules/ignored_labels.hpp"
+#include "plan/rules/label_sequences.hpp"
 #include "plan/rules/staging.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/run_error.hpp"
@@ -226,7 +227,7 @@ std::string classes_text(const Report& report) {
     }
     text += text_table(table, output_width());
     const std::int64_t ignored = report.data.train.ignored, pixels = all_train + ignored;
-    if (ignored > 0)
+    if (ignored > 0 && !plan::has_sequences(report.plan.dataset))
         text += fmt::format("  {} of the training samples' {} do not count (`{}`)\n",
                             percent(ignored, pixels),
                             plan::ignored_value(report.plan.dataset) ? "pixels" : "steps",

@@ -16,6 +16,7 @@
 #include "compiler/frontend/read/scalars.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/frontend/yaml/yaml_reader.hpp"
+#include "plan/rules/label_sequences.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/find_in_files.hpp"
 #include "runtime/data/sample_source.hpp"
@@ -224,8 +225,9 @@ class SpecWriter {
 
     template <class Line>
     void add_found(const Line& line, std::string& text) const {
-        for (const char* name : {"shape", "classes", "train_samples", "validation_samples",
-                                 "test_samples", "target_mean", "target_deviation"}) {
+        for (const char* name :
+             {"shape", "classes", plan::kMostLabels, "train_samples", "validation_samples",
+              "test_samples", "target_mean", "target_deviation"}) {
             const bool given = std::any_of(data_.fields.begin(), data_.fields.end(),
                                            [&](const auto& field) { return field.first == name; });
             const auto value = found_->type_fields.find(name);

@@ -18,7 +18,10 @@ const FieldTable& archive_fields() {
         found(image_shape()),
         found(classes("the number of classes, or of numbers in a row of y_train")),
         labels("npz: what has a class: every sample, or every pixel or step of it, where "
-               "y_train is [N, height, width]"),
+               "y_train is [N, height, width]; sequence: a sample has a row of labels of its own "
+               "number, which are not of its steps (loss ctc)",
+               true),
+        most_labels(),
         ignored_value(-1'000'000, 1'000'000),
         lengths(),
         label_kind("npz: what y_train holds: a class for every sample, a row of zeros and ones for "
@@ -38,6 +41,7 @@ const FieldTable& archive_fields() {
 void settle_archive(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {
     settle_images(fields, spec, diagnostics);
     check_pixel_labels(fields, spec, diagnostics);
+    check_label_sequences(fields, spec, diagnostics);
     check_ignored_value(fields, spec, diagnostics);
     check_lengths(fields, spec, diagnostics);
     settle_target_scaling(fields, spec, diagnostics);

@@ -10,6 +10,7 @@
 #include "compiler/ir/graph.hpp"
 #include "plan/dataset_choices.hpp"
 #include "plan/dataset_types.hpp"
+#include "plan/rules/label_sequences.hpp"
 #include "plan/rules/lengths.hpp"
 
 namespace dtnn::compiler {
@@ -183,6 +184,33 @@ void check_pixel_labels(const FieldValues& fields, const DatasetSpec& spec,
                "leave one of them out");
 }
 
+void check_label_sequences(const FieldValues& fields, const DatasetSpec& spec,
+                           Diagnostics& diagnostics) {
+    const Refusal refuse{fields, spec, diagnostics};
+    if (!fields.says("labels", plan::LabelPlace::sequence)) {
+        if (fields.values.contains(plan::kMostLabels))
+            refuse(Code::conflicting_fields, plan::kMostLabels,
+                   "`most_labels` of dataset is of sequences of labels, and samples have none",
+                   "`labels: sequence` says that they have");
+        return;
+    }
+    if (!plan::holds_arrays(spec.dataset))
+        refuse(Code::conflicting_fields, "labels",
+               "`labels: sequence` of dataset is for arrays; an archive of images has a class for "
+               "each",
+               "save samples and their rows of labels as an .npz file");
+    else if (!fields.says("label_kind", plan::LabelKind::classes))
+        refuse(Code::conflicting_fields, "labels",
+               "`labels: sequence` of dataset gives every sample a row of classes; `label_kind` "
+               "says otherwise",
+               "leave one of them out");
+    else if (!plan::has_sequences(spec.dataset))
+        refuse(Code::conflicting_fields, "labels",
+               "`labels: sequence` of dataset gives every sample a row of classes, and with "
+               "`target: input` it is its own label",
+               "leave one of them out");
+}
+
 void check_ignored_value(const FieldValues& fields, const DatasetSpec& spec,
                          Diagnostics& diagnostics) {
     if (!fields.values.contains("ignored_value")) return;
@@ -191,7 +219,7 @@ void check_ignored_value(const FieldValues& fields, const DatasetSpec& spec,
     const std::int64_t value = fields.integer("ignored_value");
     const Dims numbers = fields.dims("mask_values");
     const std::string taken = fmt::format("`ignored_value` of dataset is {}, which is ", value);
-    if (!labels_places(fields, dataset))
+    if (!labels_places(fields, dataset) && !plan::has_sequences(dataset))
         refuse(Code::conflicting_fields, "ignored_value",
                "`ignored_value` of dataset is of pixels, and samples have one class each",
                "masks have it, and arrays with `labels: pixel`");

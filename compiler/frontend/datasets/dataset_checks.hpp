@@ -37,6 +37,9 @@ void check_label_places(const FieldValues& fields, const DatasetSpec& spec,
 /// `labels: pixel` or `step` of an archive.
 void check_pixel_labels(const FieldValues& fields, const DatasetSpec& spec,
                         Diagnostics& diagnostics);
+/// `labels: sequence` of an archive, and the room for them.
+void check_label_sequences(const FieldValues& fields, const DatasetSpec& spec,
+                           Diagnostics& diagnostics);
 void check_ignored_value(const FieldValues& fields, const DatasetSpec& spec,
                          Diagnostics& diagnostics);
 /// `lengths`: that arrays can be of that name, and samples have parts that do not count.

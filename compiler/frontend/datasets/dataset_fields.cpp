@@ -4,6 +4,7 @@
 
 #include "compiler/support/field_rows.hpp"
 #include "plan/dataset_choices.hpp"
+#include "plan/rules/label_sequences.hpp"
 
 namespace dtnn::compiler::dataset_fields {
 namespace {
@@ -145,9 +146,17 @@ Field target_deviation() {
                               mathematics(kScaled)));
 }
 
-Field labels(std::string_view doc) {
-    return choice_field("labels", "sample", words_of<plan::LabelPlace>(), doc,
-                        mathematics(kLabelled));
+Field labels(std::string_view doc, bool sequences) {
+    auto words = words_of<plan::LabelPlace>();
+    if (!sequences) std::erase(words, std::string_view(plan::name_of(plan::LabelPlace::sequence)));
+    return choice_field("labels", "sample", std::move(words), doc, mathematics(kLabelled));
+}
+
+Field most_labels() {
+    return found(integer_field(plan::kMostLabels, kMustBeGiven, between(1, 1'000'000),
+                               "labels: sequence: how many labels y_train has room for, which is "
+                               "its second extent",
+                               mathematics(kLabelled)));
 }
 
 Field lengths() {
@@ -163,7 +172,9 @@ Field ignored_value(std::int64_t least, std::int64_t most) {
     return integer_field(
         "ignored_value", kMayBeAbsent, between(double(least), double(most)),
         "the number of pixels that belong to no class, such as 255: they count neither in the loss "
-        "nor in metrics, and what an augmentation fills in is one of them",
+        "nor in metrics, and what an augmentation fills in is one of them; of labels: sequence "
+        "what "
+        "stands behind the labels of a sample, -1 where it is not said",
         mathematics("other pixels count in the loss"));
 }
 

@@ -41,7 +41,10 @@ Field cache(std::string_view doc);
 Field most_pixels(std::int64_t fallback);
 Field label_kind(std::string_view doc);
 /// What has a class.
-Field labels(std::string_view doc);
+/// Of which kinds: those of places, and, where `sequences`, `sequence` too.
+Field labels(std::string_view doc, bool sequences = false);
+/// Of `labels: sequence`.
+Field most_labels();
 /// Targets that are numbers, brought to one size for the loss.
 Field target_scaling();
 Field target_mean();

@@ -16,6 +16,8 @@
 #include "compiler/ir/printer.hpp"
 #include "compiler/ops/axis.hpp"
 #include "compiler/ops/emit.hpp"
+#include "compiler/ops/loss/losses.hpp"
+#include "plan/rules/label_sequences.hpp"
 #include "plan/rules/parameter_groups.hpp"
 
 namespace dtnn::compiler {
@@ -52,7 +54,7 @@ class GraphBuilder {
         for (const LayerSpec& layer : layers)
             if (!add(layer)) return std::move(graph_);
         graph_.outputs.push_back({"predictions", values_.back()});
-        check_predictions(layers.back());
+        if (suits_labels()) check_predictions(layers.back());
         if (!diagnostics_.has_errors()) check_labels(job_, diagnostics_);
         if (!diagnostics_.has_errors()) check_model_end(job_, diagnostics_);
         if (!diagnostics_.has_errors()) check_groups();
@@ -190,12 +192,26 @@ class GraphBuilder {
         return def.cost ? def.cost(inputs, results, attributes).flops : 0;
     }
 
+    /// False where the loss is one of sequences and the labels are none, or the reverse: then it is
+    /// not the predictions that are amiss.
+    bool suits_labels() const {
+        const plan::Training& training = job_.training.training;
+        const LossInfo* loss = find_loss(training.loss, training.loss_attributes);
+        return job_.model_alone || !loss ||
+               loss->takes_labels(plan::LabelKind::sequence) ==
+                   plan::has_sequences(job_.dataset.dataset);
+    }
+
     void check_predictions(const LayerSpec& last) {
         const std::int64_t classes = job_.dataset.dataset.target().classes;
         const Type& type = graph_.type(values_.back());
         if (classes == 0) return;
         if (job_.dataset.dataset.target().kind == plan::LabelKind::input) {
             check_target(last, type);
+            return;
+        }
+        if (plan::has_sequences(job_.dataset.dataset)) {
+            check_sequences(last, classes, type);
             return;
         }
         if (!job_.dataset.dataset.target().dims.empty()) {
@@ -290,6 +306,28 @@ class GraphBuilder {
         error.help = fmt::format("end with `- {}}}` and `- softmax`",
                                  image ? fmt::format("conv2d: {{filters: {}, kernel: 1", classes)
                                        : fmt::format("dense: {{units: {}", classes));
+    }
+
+    /// With a sequence of labels the predictions are a row for each of any number of steps.
+    void check_sequences(const LayerSpec& last, std::int64_t classes, const Type& type) {
+        const bool steps =
+            Axes(type.axes.begin() + 1, type.axes.end()) == Axes{AxisKind::step, AxisKind::feature};
+        if (steps && type.dims.back() == classes) return;
+        Diagnostic& error = diagnostics_.error(
+            Code::classes_mismatch, last.span,
+            fmt::format(
+                "the model gives {}, but the dataset `{}` has a sequence of labels for each "
+                "sample, which takes steps of {} numbers, one for each class",
+                sample_text(type), job_.dataset.dataset.name, classes));
+        error.notes.push_back(
+            {span_or(job_.dataset.spans, "labels", job_.dataset.span), "the labels are said here"});
+        error.help = steps
+                         ? fmt::format(
+                               "write `- dense: {{units: {}}}` before the `log_softmax`; "
+                               "`classes` of the dataset counts the blank",
+                               classes)
+                         : "keep the steps: leave out `last_step`, `flatten` and means over steps; "
+                           "`reshape: {shape: [steps, features]}` makes some of an image";
     }
 
     const std::vector<plan::ParameterGroup>& groups() const {

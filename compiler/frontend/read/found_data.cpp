@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plan/dataset_types.hpp"
+#include "plan/rules/label_sequences.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -37,6 +38,7 @@ void fill_from_files(FieldValues& fields, const ComponentInfo& type, const FindD
         const bool needless =
             (name == "classes" && dataset.target().kind == plan::LabelKind::input) ||
             (name == "validation_samples" && !dataset.validation_files) ||
+            (name == plan::kMostLabels && !plan::has_sequences(dataset)) ||
             (name == "test_rows" && !fields.values.contains("test_path")) ||
             ((name == "feature_mean" || name == "feature_deviation") &&
              !plan::scales_features(dataset)) ||

@@ -15,6 +15,7 @@
 #include "compiler/ops/op.hpp"
 #include "plan/metrics.hpp"
 #include "plan/rules/ignored_labels.hpp"
+#include "plan/rules/label_sequences.hpp"
 #include "plan/rules/staging.hpp"
 
 namespace dtnn::compiler {
@@ -28,6 +29,8 @@ const char* text_of(plan::LabelKind kind) {
             return "any number of classes";
         case plan::LabelKind::input:
             return "themselves (`target: input`)";
+        case plan::LabelKind::sequence:
+            return "a sequence of labels each (`labels: sequence`)";
         case plan::LabelKind::values:
             break;
     }
@@ -38,8 +41,8 @@ const char* text_of(plan::LabelKind kind) {
 template <class Info>
 std::string kinds_text(const Info& takes) {
     std::string text;
-    for (const auto kind :
-         {plan::LabelKind::classes, plan::LabelKind::multiple, plan::LabelKind::values})
+    for (const auto kind : {plan::LabelKind::classes, plan::LabelKind::multiple,
+                            plan::LabelKind::values, plan::LabelKind::sequence})
         if (takes(kind)) text += fmt::format("{}{}", text.empty() ? "" : ", or ", text_of(kind));
     return text;
 }
@@ -91,7 +94,7 @@ class Checker {
         if (!loss_->takes_labels(kind))
             refuse("loss", fmt::format("the loss `{}`", training_.loss),
                    kinds_text([&](plan::LabelKind k) { return loss_->takes_labels(k); }));
-        if (plan::ignores_labels(dataset_)) ignored();
+        if (plan::ignores_labels(dataset_) && !plan::has_sequences(dataset_)) ignored();
         if (plan::mixes_samples(dataset_) && !loss_->soft) {
             Diagnostic& error = diagnostics_.error(
                 Code::labels_mismatch, span("loss"),
@@ -109,6 +112,7 @@ class Checker {
                        kinds_text([&](plan::LabelKind k) { return info->takes(k); }));
         }
         best_of_all();
+        blank();
         matrices();
         weights("class_weights", false);
         weights("positive_weights", true);
@@ -188,7 +192,8 @@ class Checker {
         };
         if (!of_rows(*loss_)) return nullptr;
         for (const LossInfo& other : all_losses())
-            if (of_rows(other) && other.joins == type) return &other;
+            if (of_rows(other) && other.joins == type && other.takes_labels(dataset_.target().kind))
+                return &other;
         return nullptr;
     }
 
@@ -256,6 +261,33 @@ class Checker {
             error.help = fmt::format("give a `k` below {}: of all, one is always right",
                                      dataset_.target().classes);
         }
+    }
+
+    /// A class that is no label, and one or more that are.
+    void blank() {
+        const auto found = training_.loss_attributes.find(plan::kBlank);
+        if (!plan::has_sequences(dataset_) || found == training_.loss_attributes.end()) return;
+        const std::int64_t blank = std::get<std::int64_t>(found->second);
+        const std::int64_t classes = dataset_.target().classes;
+        if (classes >= 2 && blank < classes) return;
+        const std::string path = fmt::format("loss.{}.{}", training_.loss, plan::kBlank);
+        Diagnostic& error = diagnostics_.error(
+            Code::labels_mismatch, span_or(job_.training.spans, path, span("loss")),
+            classes < 2
+                ? fmt::format("the loss `{}` takes one class for its blank, which leaves none for "
+                              "labels: the dataset `{}` has 1 class",
+                              training_.loss, dataset_.name)
+                : fmt::format("`{}` of {} is {}, but the dataset `{}` has the classes 0 to {}",
+                              plan::kBlank, training_.loss, blank, dataset_.name, classes - 1));
+        error.notes.push_back({span_or(job_.dataset.spans, "classes", job_.dataset.span),
+                               "the dataset's classes are said here"});
+        error.help = classes < 2
+                         ? "`classes` counts the labels and the blank: give it one more than there "
+                           "are labels"
+                         : fmt::format(
+                               "`classes` counts the blank: where the labels are 0 to {}, write "
+                               "`classes: {}`",
+                               blank - 1, blank + 1);
     }
 
     void weights(const char* field, bool one_for_all) {

@@ -14,6 +14,7 @@
 #include "compiler/frontend/tables/tables.hpp"
 #include "plan/dataset_choices.hpp"
 #include "plan/dataset_types.hpp"
+#include "plan/rules/label_sequences.hpp"
 #include "plan/rules/lengths.hpp"
 #include "plan/rules/staging.hpp"
 
@@ -127,6 +128,7 @@ void check_one_size(const FieldValues& fields, const DatasetSpec& spec, std::int
 /// What the spec's fields say that samples have, or else the type.
 plan::LabelKind label_kind_of(const FieldValues& fields, const plan::Dataset& dataset) {
     if (fields.says("target", plan::TargetSource::input)) return plan::LabelKind::input;
+    if (fields.says("labels", plan::LabelPlace::sequence)) return plan::LabelKind::sequence;
     plan::LabelKind kind = {};
     if (parse_name(fields.text("label_kind"), kind)) return kind;
     const plan::DatasetType* type = plan::find_dataset_type(dataset.type);
@@ -136,14 +138,13 @@ plan::LabelKind label_kind_of(const FieldValues& fields, const plan::Dataset& da
 /// Follows the shape of a sample through transforms and augmentations.
 struct ShapeChain {
     Dims& shape;
-    bool labels_places;
-    bool known;                                      ///< an image's shape, after no diagnostic
+    const char* unmixed;  ///< why samples cannot be mixed; null: they can
+    bool known;           ///< an image's shape, after no diagnostic
     std::vector<ReadComponent> normalizations = {};  ///< which come last, wherever they stand
 
     void follow(const ReadComponent& one, const ComponentInfo& member, Diagnostics& diagnostics) {
-        if (labels_places && plan::mixes_samples(one.component))
-            diagnostics.error(Code::conflicting_fields, one.span,
-                              "mixup mixes samples, whose pixels have a class each");
+        if (unmixed != nullptr && plan::mixes_samples(one.component))
+            diagnostics.error(Code::conflicting_fields, one.span, unmixed);
         if (member.centres)
             normalizations.push_back(one);
         else if (known && member.shape)
@@ -275,6 +276,13 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
             dataset.target().dims = {1, 1};
             check_label_places(fields, spec, diagnostics);
         }
+        if (plan::has_sequences(dataset)) {
+            fields.values.try_emplace("ignored_value", plan::kUsualIgnoredValue);
+            dataset.attributes["ignored_value"] = fields.values.at("ignored_value");
+            // Nothing where the files are to say it.
+            if (const std::int64_t most = fields.integer(plan::kMostLabels); most > 0)
+                dataset.target().dims = {most};
+        }
         fields.sound = fields.sound && diagnostics.error_count() == errors_before;
         fill_from_files(fields, *info, find, spec, diagnostics);
         std::for_each(info->fields->begin(), info->fields->end(), take);
@@ -296,7 +304,12 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
     // After a diagnostic an image may lack extents.
     const bool image =
         plan::has_image(dataset) && dataset.input().dims.size() == dataset.input().axes.size();
-    ShapeChain chain{dataset.input().dims, labels_places(fields, dataset), image};
+    const char* const unmixed =
+        labels_places(fields, dataset) ? "mixup mixes samples, whose pixels have a class each"
+        : plan::has_sequences(dataset) ? "mixup mixes samples, which have sequences of labels of "
+                                         "their own"
+                                       : nullptr;
+    ShapeChain chain{dataset.input().dims, unmixed, image};
     read_chain("transforms", fields, chain, dataset.transforms, diagnostics);
     read_chain("augmentations", fields, chain, dataset.augmentations, diagnostics);
     chain.end(diagnostics);
@@ -305,6 +318,11 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
     if (labels_places(fields, dataset) &&
         dataset.input().dims.size() == dataset.input().axes.size())
         plan::label_places(dataset.input(), dataset.target());
+    if (plan::has_sequences(dataset)) {
+        // At least one, after a diagnostic too.
+        dataset.target().dims = {std::max<std::int64_t>(fields.integer(plan::kMostLabels), 1)};
+        dataset.target().axes = {AxisKind::step};
+    }
     if (dataset.target().kind == plan::LabelKind::input) {
         // The job settles their form by what its model gives.
         dataset.target().dims = {};

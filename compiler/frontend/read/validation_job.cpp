@@ -11,6 +11,7 @@
 #include "compiler/ir/axes.hpp"
 #include "compiler/ir/printer.hpp"
 #include "plan/dataset_types.hpp"
+#include "plan/rules/label_sequences.hpp"
 #include "plan/rules/staging.hpp"
 #include "plan/rules/validation_part.hpp"
 
@@ -170,8 +171,25 @@ void check_shapes(const JobSpec& job, Diagnostics& diagnostics) {
                              fmt::join(samples, ", "));
 }
 
+namespace {
+
+/// What files are checked by: the blank, and the steps that labels are laid along.
+void settle_sequences(JobSpec& job) {
+    plan::Dataset& dataset = job.dataset.dataset;
+    const Attributes& loss = job.training.training.loss_attributes;
+    if (const auto blank = loss.find(plan::kBlank); blank != loss.end())
+        dataset.attributes[plan::kBlank] = blank->second;
+    if (job.model.layers.empty()) return;
+    const LayerSpec& last = job.model.layers.back();
+    if (last.axes == Axes{AxisKind::step, AxisKind::feature})
+        dataset.target().stored_dims = {last.shape.front()};
+}
+
+}  // namespace
+
 void settle_target(JobSpec& job) {
     plan::Dataset& dataset = job.dataset.dataset;
+    if (plan::has_sequences(dataset)) settle_sequences(job);
     if (dataset.target().kind != plan::LabelKind::input || job.model.layers.empty()) return;
     dataset.target().classes = element_count(dataset.input().dims);
     if (job.model.layers.back().axes != dataset.input().axes) return;

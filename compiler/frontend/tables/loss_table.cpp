@@ -63,6 +63,20 @@ const FieldTable& dice_fields() {
     return table;
 }
 
+const FieldTable& ctc_fields() {
+    static const FieldTable table = {
+        integer_field("blank", 0, at_least(0),
+                      "the class of steps that are at no label: one of the dataset's `classes`, "
+                      "and none of its labels",
+                      mathematics(kOtherLoss)),
+        choice_field("per", "label", words_of<LossPer>(),
+                     "label: the loss of a sample is divided by the number of its labels before "
+                     "the mean over samples is taken, as PyTorch does; sample: it is not",
+                     mathematics(kOtherLoss)),
+    };
+    return table;
+}
+
 const FieldTable& formula_fields() {
     static const FieldTable table = {
         {.name = "expression",
@@ -149,6 +163,13 @@ const ComponentSet& losses() {
           "samples: of each class over the pixels where pixels have labels, else over the classes "
           "(Milletari et al., 2016).",
           "kind: training\nloss: dice\n", &dice_fields()},
+         {"ctc",
+          "-log of the probability that the steps of a sample give to its sequence of labels, "
+          "summed over all steps that the labels may be at, with steps of the class `blank` "
+          "between them (connectionist temporal classification: Graves et al., 2006; "
+          "torch.nn.CTCLoss). The model ends with log_softmax over the features of its steps, and "
+          "the dataset has `labels: sequence`.",
+          "kind: training\nloss: {ctc: {blank: 0}}\nmetrics: [label_error_rate]\n", &ctc_fields()},
          {"formula",
           "A formula of your own, of every prediction p and its target t: the mean of it is the "
           "loss, and the gradient follows from it. Labels become rows of zeros and a one.",

@@ -157,6 +157,11 @@ const ComponentSet& metrics() {
           "kind: training\nmetrics: [{formula: {name: surprise, expression: \"select(t == 0, 0, "
           "-t * log(p))\", over: rows}}]\n",
           &measured_formula_fields(), check_measured_formula},
+         {"label_error_rate",
+          "Of sequences of labels (loss ctc): how many labels must be put in, taken out and "
+          "replaced so that the best path, the largest class of each step without repetitions and "
+          "blanks, becomes the labels, over the number of labels of all samples.",
+          "kind: training\nloss: ctc\nmetrics: [label_error_rate]\n", &no_fields()},
          {"precision",
           "Of what was predicted to be a class, the share that is; 0 where nothing was.",
           "kind: training\nmetrics: [{precision: {average: micro}}]\n", &rate_fields()},

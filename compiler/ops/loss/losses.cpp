@@ -14,6 +14,7 @@ constexpr int kClasses = 1 << int(plan::LabelKind::classes);
 constexpr int kMultiple = 1 << int(plan::LabelKind::multiple);
 /// Real numbers: given with the samples, or the samples themselves.
 constexpr int kValues = 1 << int(plan::LabelKind::values) | 1 << int(plan::LabelKind::input);
+constexpr int kSequences = 1 << int(plan::LabelKind::sequence);
 
 constexpr bool rows = true;
 constexpr bool elements = false;

@@ -5,9 +5,10 @@
 
 #include "compiler/ops/axis.hpp"
 #include "compiler/ops/emit.hpp"
-#include "compiler/ops/loss/loss.hpp"
+#include "compiler/ops/loss/label_sequences.hpp"
 #include "compiler/ops/loss/losses.hpp"
 #include "compiler/ops/op.hpp"
+#include "compiler/ops/sequence/lengths.hpp"
 #include "compiler/passes/pass.hpp"
 #include "compiler/passes/shared/optimizer_graph.hpp"
 #include "compiler/passes/shared/rewriting.hpp"
@@ -33,7 +34,8 @@ class Measures {
           context_(context),
           predictions_(predictions),
           pixels_(pixels),
-          targeted_(context.soft_labels || context.label_kind != plan::LabelKind::classes),
+          targeted_(context.soft_labels || !plan::are_integers(context.label_kind)),
+          sequences_(context.label_kind == plan::LabelKind::sequence),
           logarithms_(gives == plan::Prediction::log_probabilities) {
         const plan::Training& training = context.training;
         loss_ = find_loss(training.loss, training.loss_attributes);
@@ -41,7 +43,7 @@ class Measures {
         const Type& rows = type();
         answers_ = target.valid() ? target
                    : targeted_    ? answers("targets", rows)
-                                  : answers("labels", {DType::i32, {rows.dims[0]}, {}});
+                                  : answers("labels", {DType::i32, {labels_of(rows)}, {}});
     }
 
     std::vector<GraphOutput> run() {
@@ -63,6 +65,12 @@ class Measures {
 
   private:
     const Type& type() const { return r_.graph().type(predictions_); }
+    /// How many labels a batch has: one a row, or of a sequence as many as there is room for.
+    std::int64_t labels_of(const Type& rows) const {
+        if (!sequences_) return rows.dims[0];
+        DTNN_CHECK(pixels_ > 0, "sequences of labels, and predictions without steps");
+        return rows.dims[0] / pixels_ * context_.most_labels;
+    }
 
     ValueId answers(const char* name, const Type& type) {
         const ValueId known = graph_.find_input(plan::InputRole::target);
@@ -77,6 +85,44 @@ class Measures {
         node.attributes = std::move(attributes);
         node.phase = phase;
         return emit(r_, std::move(node), name)[0];
+    }
+
+    /// The operator of that name over predictions and answers, with what its definition says that
+    /// it knows of the samples: their pixels or steps, and how many steps each has.
+    ValueId append_measure(const std::string& name, Phase phase, Attributes attributes,
+                           const std::string& output) {
+        const Attributes& known = op(name).attributes;
+        if (known.contains("pixels")) attributes["pixels"] = pixels_;
+        ValueList inputs{predictions_, answers_};
+        if (sequences_) {
+            attributes[kSteps] = pixels_;
+            attributes[kBlank] = loss_field(kBlank, std::int64_t{0});
+            if (const ValueId lengths = lengths_of_steps(); lengths.valid()) {
+                attributes[kPadded] = true;
+                inputs.push_back(lengths);
+            }
+        }
+        return append(name.c_str(), std::move(inputs), phase, std::move(attributes), output);
+    }
+
+    AttributeValue loss_field(const char* name, AttributeValue absent) const {
+        const auto found = context_.training.loss_attributes.find(name);
+        return found == context_.training.loss_attributes.end() ? absent : found->second;
+    }
+
+    /// The input that says how many steps each sample has, where the predictions have those of the
+    /// samples: as many.
+    ValueId lengths_of_steps() const {
+        ValueId lengths;
+        bool same = false;
+        for (const ValueId input : graph_.inputs) {
+            const Type& type = graph_.type(input);
+            if (!context_.lengths.empty() && graph_.value(input).name.str() == context_.lengths)
+                lengths = r_.map(input);
+            same = same || (type.axes.size() > 1 && type.axes[1] == AxisKind::step &&
+                            type.dims[1] == pixels_);
+        }
+        return same ? lengths : ValueId();
     }
 
     void add(const std::string& output, const char* op, ValueList inputs, Attributes attributes) {
@@ -139,16 +185,14 @@ class Measures {
             return append("elementwise_mean", std::move(operands), Phase::forward,
                           pointwise_attributes(*loss_, fields, weighted), "loss");
         }
-        Attributes attributes = pick(fields, {"smoothing", "margin", "form", "smooth"});
+        Attributes attributes = pick(fields, {"smoothing", "margin", "form", "smooth", "per"});
         if (attributes.contains("smoothing") && std::get<double>(attributes.at("smoothing")) == 0)
             attributes.erase("smoothing");
         if (auto weights = weights_of_labels(); !weights.empty())
             attributes["class_weights"] = std::move(weights);
-        const std::string name(loss_->name);
-        if (op(name).attributes.contains("pixels")) attributes["pixels"] = pixels_;
         loss_attributes_ = attributes;
-        return append(name.c_str(), {predictions_, answers_}, Phase::forward, std::move(attributes),
-                      "loss");
+        return append_measure(std::string(loss_->name), Phase::forward, std::move(attributes),
+                              "loss");
     }
 
     /// The mean over the rows that count of -log of the label's probability: the loss, where that
@@ -171,6 +215,8 @@ class Measures {
     /// do not.
     std::vector<double> weights_of_labels() const {
         std::vector<double> weights = class_weights(context_.training.loss_attributes);
+        // A mean over samples, whatever labels these have.
+        if (sequences_) return weights;
         if (weights.empty() && context_.ignores_labels) weights = equal_weights();
         return weights;
     }
@@ -215,8 +261,9 @@ class Measures {
         } else {
             Attributes attributes = pick(metric.attributes, {"k", "margin", "form"});
             if (same) attributes["sum"] = true;  // A loss is a mean.
-            add(metric.output, metric.type.c_str(), {predictions_, answers_},
-                std::move(attributes));
+            outputs_.push_back(
+                {metric.output,
+                 append_measure(metric.type, Phase::metric, std::move(attributes), metric.output)});
         }
     }
 
@@ -228,6 +275,7 @@ class Measures {
     Attributes loss_attributes_;  ///< of a loss over rows
     std::int64_t pixels_;         ///< or steps, of a sample; 0: predictions are rows
     bool targeted_;               ///< the answers are rows of numbers, not labels
+    bool sequences_;              ///< the answers are labels of samples, not of rows
     bool logarithms_;             ///< the predictions are logarithms of probabilities
     std::vector<GraphOutput> outputs_;
 };
@@ -247,6 +295,14 @@ class Measures {
 /// `labels` is a new input, i32 [N]; or `targets` is one, T [N,C], where samples have any number of
 /// classes, or values, or (context.soft_labels) shares of classes. Predictions that are an image
 /// [N,C,H,W] are taken as a row for each pixel, labels as i32 [N*H*W], targets as [N*H*W,C].
+/// Where labels are sequences (LabelKind::sequence), `labels` is i32 [N * context.most_labels], and
+/// the loss and its metrics read the input `context.lengths` besides, where the predictions have
+/// the steps that it speaks of:
+///
+///     return predictions=%p: T[N,S,C]  ->  %r = pixels_to_rows(%p)
+///                                          %loss = ctc(%r, %labels, %lengths) {steps=S,
+///                                          padded=true}
+///
 /// Where samples are their own labels (LabelKind::input) the targets are the input `source` as such
 /// rows, or flattened.
 /// The layer that the loss joins (a column of losses.def) goes behind the rows:

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,12 @@ struct GivenArray {
 
 class ArraySource final : public SampleSource {
   public:
+    /// A row of labels for each sample, which are laid along the steps of its predictions.
+    struct Sequences {
+        std::int64_t room = 0;                   ///< for labels of a sample; 0: what the array has
+        std::int64_t steps = 0;                  ///< of the predictions; 0: not known
+        std::optional<std::int64_t> blank = {};  ///< the class that is no label, where it is known
+    };
     struct Expected {
         /// Of each stored_dims (of the first empty: what its array has), name, kind and classes.
         std::vector<plan::Feature> inputs;
@@ -39,7 +46,9 @@ class ArraySource final : public SampleSource {
         std::string part =
             {};               ///< the samples are x_PART and y_PART alone; empty: those of training
         bool pixels = false;  ///< a class for every pixel or step
-        std::optional<std::int64_t> ignored = {};  ///< the number of pixels that do not count
+        std::optional<Sequences> sequences = {};
+        /// The number of pixels that do not count, and what stands behind a sequence of labels.
+        std::optional<std::int64_t> ignored = {};
         /// The last of the inputs says how many steps each sample has, of those that have steps:
         /// those behind them are not looked at. They become zeros, and their labels do not count.
         bool lengths = false;
@@ -50,7 +59,8 @@ class ArraySource final : public SampleSource {
     /// Inputs that have names have these in the place of x.
     /// Labels of classes: [N] or [N, 1] of 0 to classes - 1, or [N, classes] with a single one in
     /// each row; of pixels: [N, height, width] of 0 to classes - 1, of steps [N, steps]; others:
-    /// [N, classes]. Samples that are their own labels need none.
+    /// [N, classes]. Samples that are their own labels need none. Of sequences of labels
+    /// [N, room], the labels of a sample first in its row.
     static std::unique_ptr<ArraySource> open_archive(const std::string& path, Expected expected);
 
     /// PyDTNN's shards of ImageNet: FOLDER/train/*.npz and FOLDER/val/*.npz (or test/), each with x
@@ -81,6 +91,7 @@ class ArraySource final : public SampleSource {
     std::string name_of(Split split, std::int64_t index) const override;
     std::int64_t found_classes() const override { return expected_.classes; }
     Dims found_shape() const override { return shape(); }
+    Attributes found_attributes() const override;
 
   private:
     /// An input's array.
@@ -96,7 +107,7 @@ class ArraySource final : public SampleSource {
         std::unique_ptr<RegularFile> file;
         std::vector<Stored> inputs;
         std::vector<std::int32_t> labels;
-        NpyArray masks;  ///< of classes of pixels, in place of `labels`
+        NpyArray masks;  ///< of classes of pixels, or sequences of labels, in place of `labels`
         std::vector<double> targets;
         std::vector<std::int32_t> lengths;  ///< of samples, where an input says them
         std::int64_t samples() const { return inputs[0].header.dims[0]; }
@@ -124,6 +135,10 @@ class ArraySource final : public SampleSource {
                     const struct Member& member, bool verify);
     void set_labels(Part& part, NpyArray& array, std::int64_t first_class);
     void set_masks(Part& part, NpyArray& array);
+    void set_sequences(Part& part, NpyArray& array) const;
+    /// The labels of a sample, in a row.
+    void check_sequence(const Part& part, const NpyArray& array, std::int64_t at,
+                        std::span<const std::int64_t> row) const;
     /// What the dataset does not say of shape and classes becomes what the arrays are.
     void settle(const Part& part, const NpyArray& labels);
     void check_input(const Part& part, std::size_t i) const;

@@ -1,12 +1,16 @@
 #include "runtime/data/sources/given_samples.hpp"
 
+#include "plan/rules/ignored_labels.hpp"
+
 namespace dtnn::runtime {
 
 void leave_target_open(const plan::Dataset& dataset, Sample& sample) {
     const plan::Feature& target = dataset.target();
     if (target.kind == plan::LabelKind::input) return;
-    if (target.kind == plan::LabelKind::classes)
-        sample.target().integers.assign(std::size_t(element_count(target.dims)), 0);
+    if (plan::are_integers(target.kind))
+        sample.target().integers.assign(
+            std::size_t(element_count(target.dims)),
+            target.kind == plan::LabelKind::sequence ? plan::kIgnoredLabel : 0);
     else
         sample.target().doubles.assign(std::size_t(target.classes), 0.0);
 }

@@ -31,6 +31,7 @@ class HeldOut final : public SampleSource {
     std::vector<std::string> class_names() const override { return all_->class_names(); }
     std::vector<std::string> feature_names() const override { return all_->feature_names(); }
     std::int64_t found_classes() const override { return all_->found_classes(); }
+    Attributes found_attributes() const override { return all_->found_attributes(); }
     Dims found_shape() const override { return all_->found_shape(); }
     std::vector<plan::FeatureColumn> found_columns(
         std::span<const std::int64_t> samples) const override;

@@ -6,6 +6,7 @@
 
 #include "base/utf8.hpp"
 #include "plan/dataset_types.hpp"
+#include "plan/rules/label_sequences.hpp"
 #include "plan/rules/resident.hpp"
 #include "runtime/data/sample_source.hpp"
 #include "runtime/data/sources/held_out.hpp"
@@ -23,6 +24,7 @@ void check_labels(const plan::Dataset& dataset) {
     plan::Feature places;
     plan::label_places(dataset.input(), places);
     if (dataset.target().dims.empty() ||
+        (plan::has_sequences(dataset) && plan::holds_arrays(dataset)) ||
         ((known || dataset.target().kind == plan::LabelKind::input) &&
          dataset.target().dims == places.dims))
         return;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "plan/rules/ignored_labels.hpp"
+#include "plan/rules/label_sequences.hpp"
 
 namespace dtnn::runtime {
 
@@ -91,6 +92,17 @@ ImageIndex::Expected images_of(const plan::Dataset& dataset, const Asked& asked)
             asked.counts};
 }
 
+namespace {
+
+std::optional<ArraySource::Sequences> sequences_of(const plan::Dataset& dataset) {
+    if (!plan::has_sequences(dataset)) return std::nullopt;
+    const auto first = [](const Dims& dims) { return dims.empty() ? 0 : dims.front(); };
+    return ArraySource::Sequences{first(dataset.target().dims), first(dataset.target().stored_dims),
+                                  plan::blank_of(dataset)};
+}
+
+}  // namespace
+
 ArraySource::Expected arrays_of(const plan::Dataset& dataset, const Asked& asked) {
     std::vector<plan::Feature> inputs = dataset.inputs;
     inputs[0].stored_dims = stored_shape(dataset);
@@ -104,6 +116,7 @@ ArraySource::Expected arrays_of(const plan::Dataset& dataset, const Asked& asked
             !dataset.attributes.contains(kShare) && part_of(dataset).empty(),
             part_of(dataset),
             labels_pixels(dataset),
+            sequences_of(dataset),
             plan::ignored_value(dataset),
             plan::lengths_input(dataset).has_value()};
 }

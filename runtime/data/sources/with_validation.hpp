@@ -32,6 +32,7 @@ class WithValidation final : public SampleSource {
     std::vector<std::string> class_names() const override { return trained_->class_names(); }
     std::vector<std::string> feature_names() const override { return trained_->feature_names(); }
     std::int64_t found_classes() const override { return trained_->found_classes(); }
+    Attributes found_attributes() const override { return trained_->found_attributes(); }
     /// Of the training samples alone.
     std::vector<plan::FeatureColumn> found_columns(
         std::span<const std::int64_t> samples) const override {

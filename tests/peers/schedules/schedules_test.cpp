@@ -260,7 +260,8 @@ TEST_CASE("PyDTNN: what is better comes from the metric, not from the word accur
                              "precision", "recall", "f1", "mean_iou", "roc_auc"}) {
         CHECK(plan::higher_is_better({type, type, {}, type}));
     }
-    for (const char* type : {"loss", "hinge", "mean_squared_error", "mean_absolute_error"})
+    for (const char* type :
+         {"loss", "hinge", "mean_squared_error", "mean_absolute_error", "label_error_rate"})
         CHECK_FALSE(plan::higher_is_better({type, type, {}, type}));
     // F1 rises: training goes on. It falls: it ends. PyDTNN minimizes it.
     Schedules rising(plan_of(9, 2, {early_stopping("validation.f1", 2, false)}));

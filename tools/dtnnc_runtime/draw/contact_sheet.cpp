@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "plan/rules/label_sequences.hpp"
 #include "runtime/data/sampler.hpp"
 #include "runtime/data/transforms/sample_chain.hpp"
 #include "tools/dtnnc/output.hpp"
@@ -145,7 +146,7 @@ std::string name_of_class(const std::vector<std::string>& names, std::size_t lab
 std::string label_of(const Sample& sample, const std::vector<std::string>& names,
                      const plan::Dataset& dataset) {
     const auto name = [&](std::size_t i) { return name_of_class(names, i); };
-    if (dataset.target().kind == plan::LabelKind::classes)
+    if (plan::are_integers(dataset.target().kind))
         return sample.target().integers.size() == 1 ? name(std::size_t(sample.target().integers[0]))
                                                     : "";
     std::string text;
@@ -182,7 +183,7 @@ class Sheet {
         : source_(source),
           chain_(plan),
           cell_(plan.dataset.input().dims),
-          masks_(!plan.dataset.target().dims.empty()),
+          masks_(!plan.dataset.target().dims.empty() && !plan::has_sequences(plan.dataset)),
           names_(source.class_names()) {
         if (names_.empty()) names_ = plan.dataset.target().names;
         const std::int64_t samples = source.size(runtime::Split::train);
