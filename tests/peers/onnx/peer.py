@@ -137,9 +137,9 @@ class Network:
         """Moving statistics around those of the activations, and last weights that make numbers of a few: otherwise
         they grow or vanish on their way through a hundred layers, and nothing of them is left behind a softmax."""
         if any(p["role"] == "running_mean" for p in self.parameters):
-            model = onnx.load(self.export())
+            model = self.graph()
             results = with_statistics(model)
-            found = session(model).run([name + "?" for name in results], self.sample)
+            found = self.session_of(model).run([name + "?" for name in results], self.sample)
             for at in range(0, len(results), 2):
                 square = (found[at].astype("f8") ** 2 + found[at + 1]).reshape(-1)
                 size = numpy.sqrt(square) + 1e-3
@@ -149,12 +149,21 @@ class Network:
             self.save()
         weights = [p["name"] for p in self.parameters if p["role"] == "weights"]
         if weights:
-            model = onnx.load(self.export())
+            model = self.graph()
             result = next(node.output[0] for node in model.graph.node if weights[-1] in node.input)
             model.graph.output.append(helper.make_empty_tensor_value_info(result))
-            spread = session(model).run([result], self.sample)[0].std()
+            spread = self.session_of(model).run([result], self.sample)[0].std()
             self.values[weights[-1]] *= numpy.float32(2 / max(spread, 1e-6))
             self.save()
+
+    def graph(self):
+        """The exported network; weights beside it stay there, as no message holds more than 2 GB."""
+        return onnx.load(self.export(), load_external_data=False)
+
+    def session_of(self, model):
+        path = self.path("changed.onnx")
+        onnx.save(model, path)
+        return session(path)
 
     def export(self, name="net.onnx", *options):
         dtnn("dtnnc", "export", self.plan, "--weights", self.weights, "-o", self.path(name), *options)
