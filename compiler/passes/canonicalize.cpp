@@ -84,9 +84,11 @@ const Node* loss_of_softmax(const Graph& graph, const Uses& uses, const Node& no
     for (const NodeId reader : uses.readers(result)) {
         const Node& loss = graph.node(reader);
         const LossInfo* info = find_loss(loss.op);
-        // The fused node stands where the softmax stood, so the labels must be there by then.
-        if (info && info->joins == node.op && loss.phase != Phase::metric &&
-            loss.inputs[0] == result && graph.value(loss.inputs[1]).kind == ValueKind::input)
+        // The fused node stands where the softmax stood, so the labels must be there by then, each
+        // of them a row's.
+        if (info && info->joins == node.op && info->takes_labels(plan::LabelKind::classes) &&
+            loss.phase != Phase::metric && loss.inputs[0] == result &&
+            graph.value(loss.inputs[1]).kind == ValueKind::input)
             found = found ? found : &loss;
         else if (logarithm && !op(loss.op).reads_order_only)
             return nullptr;
