@@ -37,20 +37,20 @@ struct PassContext {
     /// weights if they were packed ahead; 0: it reads them as they are. Null: nobody asks.
     std::function<std::int64_t(const Graph&, const Node&)> wanted_block;
     plan::LabelKind label_kind = plan::LabelKind::classes;  ///< of the dataset
+    bool ignores_labels = false;  ///< some pixels or steps do not count: their label is -1
+    bool soft_labels = false;     ///< labels have become shares of the classes (mixup): "targets"
+    /// A training program adds a batch's gradients up for the update of a later one.
+    bool accumulate = false;
+    /// The program that the graph is specialised for: train, evaluate, predict or generate.
+    plan::ProgramKind program = plan::ProgramKind::train;
     std::int64_t most_labels = 0;  ///< of a sample, where its labels are a sequence
-    bool ignores_labels = false;   ///< some pixels or steps do not count: their label is -1
-    bool soft_labels = false;      ///< labels have become shares of the classes (mixup): "targets"
     /// The input that says how many steps each sample has, of the inputs that have steps; empty:
     /// all samples have all steps.
     std::string lengths;
     /// Of targets that the loss takes scaled: of each number; else none (plan::Feature).
     std::vector<double> target_mean, target_deviation;
-    /// The program that the graph is specialised for: train, evaluate, predict or generate.
-    plan::ProgramKind program = plan::ProgramKind::train;
     /// Of a program that generates: steps of a text that it takes at once.
     std::int64_t steps = 1;
-    /// A training program adds a batch's gradients up for the update of a later one.
-    bool accumulate = false;
     /// The most bytes that values of the graph may take at once, by `recompute`'s count; 0: any.
     std::int64_t live_bytes = 0;
     /// Work that takes as long as moving a byte does.

@@ -162,6 +162,8 @@ double dropped(const NodeReader& node) {
 /// Whether the node goes on with the scores that are its input `at`.
 bool go_on_with(const NodeReader& node, std::size_t at) {
     const std::string& op = node.node().op_type;
+    // A result may take the source's name.
+    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
     const ImportedValue value = node.input(at);
     Scores scores = *value.scores;
     for (std::size_t i = 1; i < node.node().output.size(); ++i)
@@ -314,9 +316,11 @@ void read_attention(const NodeReader& node) {
     }
     Scores scores{sides[0], sides[1]};
     scores.rank = 4;
-    for (Side* side : {&scores.key, &sides[2]})
-        if (side->count() < scores.query.count() && scores.query.count() % side->count() == 0)
-            side->times *= scores.query.count() / side->count();
+    const std::int64_t queries = scores.query.count();
+    for (Side* side : {&scores.key, &sides[2]}) {
+        const std::int64_t own = side->count();
+        if (own > 0 && own < queries && queries % own == 0) side->times *= queries / own;
+    }
     if (count_of(scores.query.numbers) != count_of(scores.key.numbers))
         throw Refused(fmt::format("its queries have heads of {} numbers, and its keys of {}",
                                   count_of(scores.query.numbers), count_of(scores.key.numbers)));
