@@ -105,7 +105,7 @@ class Measures {
         return append(name.c_str(), std::move(inputs), phase, std::move(attributes), output);
     }
 
-    AttributeValue loss_field(const char* name, AttributeValue absent) const {
+    AttributeValue loss_field(const char* name, const AttributeValue& absent) const {
         const auto found = context_.training.loss_attributes.find(name);
         return found == context_.training.loss_attributes.end() ? absent : found->second;
     }
