@@ -15,6 +15,11 @@ constexpr std::uint64_t kFirstStream = 8;
 void MadeUpArrays::load(Split split, std::int64_t index, Sample& sample) const {
     namespace philox = kernels::philox;
     images_->load(split, index, sample);
+    if (most_labels_ > 0) {
+        std::vector<std::int32_t>& labels = sample.target().integers;
+        if (labels[0] == blank_) labels.clear();
+        labels.resize(std::size_t(most_labels_), plan::kIgnoredLabel);
+    }
     sample.inputs.resize(inputs_.size());
     for (std::size_t i = first_; i < inputs_.size(); ++i) {
         const std::uint64_t stream = kFirstStream + 2 * i + (split == Split::train ? 0 : 1);

@@ -194,7 +194,8 @@ std::unique_ptr<SampleSource> made_up_source(const plan::Dataset& dataset) {
     Source images = std::make_unique<Synthetic>(shape, dataset.target().classes, label_shape,
                                                 seed_of(dataset), source_train_samples(dataset),
                                                 dataset.test_samples, dataset.target().kind);
-    if (plan::has_image(dataset) && dataset.inputs.size() == 1) return images;
+    if (plan::has_image(dataset) && dataset.inputs.size() == 1 && !plan::has_sequences(dataset))
+        return images;
     return std::make_unique<MadeUpArrays>(std::move(images), dataset, seed_of(dataset));
 }
 
