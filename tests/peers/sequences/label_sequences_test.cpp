@@ -189,19 +189,22 @@ TEST_CASE("a batch of sequences trains as they do by themselves") {
 
 TEST_CASE("sequences know nothing of ranks and batches") {
     constexpr std::int64_t kSamples = 6;
-    const auto trained = [](std::int64_t batch, int ranks, int accumulation) {
+    struct Cut {
+        std::int64_t batch;
+        int ranks, accumulation;
+    };
+    const auto trained = [](const Cut& cut) {
         return answer({.train = {0, kSamples},
                        .test = {6, 7},
-                       .batch = batch,
-                       .ranks = ranks,
-                       .accumulation = accumulation});
+                       .batch = cut.batch,
+                       .ranks = cut.ranks,
+                       .accumulation = cut.accumulation});
     };
-    const Answer one = trained(6, 1, 1);
-    for (const auto& [batch, ranks, accumulation] :
-         {std::tuple{3, 1, 2}, {3, 2, 1}, {2, 3, 1}, {1, 3, 2}}) {
-        CAPTURE(ranks);
-        CAPTURE(accumulation);
-        const Answer other = trained(batch, ranks, accumulation);
+    const Answer one = trained({6, 1, 1});
+    for (const Cut& cut : {Cut{3, 1, 2}, Cut{3, 2, 1}, Cut{2, 3, 1}, Cut{1, 3, 2}}) {
+        CAPTURE(cut.ranks);
+        CAPTURE(cut.accumulation);
+        const Answer other = trained(cut);
         compare("the loss", other.trained.losses[0], one.trained.losses[0]);
         REQUIRE(other.trained.test.values.size() == one.trained.test.values.size());
         for (std::size_t i = 0; i < one.trained.test.values.size(); ++i)

@@ -69,7 +69,7 @@ class File {
 
     std::string node(const char* op, std::vector<std::string> inputs,
                      std::vector<AttributeProto> attributes = {}) {
-        const std::string name = unique(op);
+        std::string name = unique(op);
         model_.graph->node.push_back(
             {std::move(inputs), {name}, name, op, std::move(attributes), {}});
         return name;
@@ -213,7 +213,7 @@ TEST_CASE("heads may share keys and values") {
     const auto part = [&](std::int64_t heads, const Integers& order, bool repeats) {
         const std::string dense = file.node("MatMul", {x, file.ramp({8, 2 * heads})});
         const std::string apart = file.node("Reshape", {dense, file.integers({0, 5, heads, 2})});
-        const std::string turned = file.node("Transpose", {apart}, {ints("perm", order)});
+        std::string turned = file.node("Transpose", {apart}, {ints("perm", order)});
         if (!repeats) return turned;
         return file.node("Gather", {turned, file.integers({0, 0, 1, 1})}, {integer("axis", 1)});
     };
