@@ -86,25 +86,19 @@ std::optional<View> in_groups(const View& view, const std::vector<Asked>& asked,
         bool batch = file_batch == 0 && asked[i].batch;
         while (need > 1 || batch) {
             if (pieces.empty()) return std::nullopt;
-            Piece piece = pieces.back();
-            pieces.pop_back();
-            if (is_of_batch(piece)) {
+            if (is_of_batch(pieces.back())) {
                 if (file_batch == 0 && !batch) return std::nullopt;
                 if (file_batch > 0 && need % file_batch != 0) return std::nullopt;
                 if (file_batch > 0) need /= file_batch;
                 batch = false;
-                made[i].insert(made[i].begin(), piece);
+                made[i].insert(made[i].begin(), pieces.back());
+                pieces.pop_back();
                 continue;
             }
             if (need == 1) return std::nullopt;
-            if (piece.extent > need) {
-                if (piece.extent % need != 0) return std::nullopt;
-                pieces.push_back({piece.axis, piece.step * need, piece.extent / need});
-                piece.extent = need;
-            }
-            if (need % piece.extent != 0) return std::nullopt;
-            need /= piece.extent;
-            made[i].insert(made[i].begin(), piece);
+            const auto piece = last_of(pieces, need);
+            if (!piece) return std::nullopt;
+            made[i].insert(made[i].begin(), *piece);
         }
     }
     if (!pieces.empty()) return std::nullopt;

@@ -250,6 +250,9 @@ bool fold(const NodeReader& node);
 bool read_formula(const NodeReader& node);
 bool is_formula(const std::string& op_type);
 
+/// What the last of the pieces gives to an axis that lacks `need` places, which is taken from both;
+/// nothing where it does not divide that.
+std::optional<Piece> last_of(std::vector<Piece>& pieces, std::int64_t& need);
 /// The axes of the value; throws Refused where it is a row in another order.
 View view_of(const ImportedValue& value);
 /// The same numbers under the extents of a sample behind the batch, by a layer where they move; a

@@ -36,6 +36,23 @@ View joined(const View& view) {
     return made;
 }
 
+}  // namespace
+
+std::optional<Piece> last_of(Pieces& pieces, std::int64_t& need) {
+    Piece piece = pieces.back();
+    pieces.pop_back();
+    if (piece.extent > need) {
+        if (piece.extent % need != 0) return std::nullopt;
+        pieces.push_back({piece.axis, piece.step * need, piece.extent / need});
+        piece.extent = need;
+    }
+    if (need % piece.extent != 0) return std::nullopt;
+    need /= piece.extent;
+    return piece;
+}
+
+namespace {
+
 /// The same pieces under these extents of a sample; what is left lies with the batch.
 std::optional<View> regrouped(const View& view, const Dims& sample) {
     Pieces pieces;
@@ -45,16 +62,9 @@ std::optional<View> regrouped(const View& view, const Dims& sample) {
     for (std::size_t i = sample.size(); i > 0; --i)
         for (std::int64_t need = sample[i - 1]; need > 1;) {
             if (pieces.empty() || pieces.back().axis == 0) return std::nullopt;
-            Piece piece = pieces.back();
-            pieces.pop_back();
-            if (piece.extent > need) {
-                if (piece.extent % need != 0) return std::nullopt;
-                pieces.push_back({piece.axis, piece.step * need, piece.extent / need});
-                piece.extent = need;
-            }
-            if (need % piece.extent != 0) return std::nullopt;
-            need /= piece.extent;
-            made[i].insert(made[i].begin(), piece);
+            const auto piece = last_of(pieces, need);
+            if (!piece) return std::nullopt;
+            made[i].insert(made[i].begin(), *piece);
         }
     made[0] = std::move(pieces);
     return joined(made);

@@ -69,6 +69,8 @@ def main():
     results = [check(name, files[name], given.batch, [LEAST_OPSET]) for name in models]
     results += [check(f"random {number}", random_network(number), given.batch, [LEAST_OPSET, MOST_OPSET])
                 for number in numbers]
+    if not results:
+        parser.error("no network has a number from FIRST up to END")
     print(f"{sum(results)} of {len(results)} within {LIMIT:.0e}")
     sys.exit(0 if all(results) else 1)
 

@@ -198,6 +198,8 @@ def main():
         return
     torch.set_num_threads(1)
     results = [check(number, given.keep) for number in range(*given.networks)]
+    if not results:
+        parser.error("no network has a number from FIRST up to END")
     good = sum(agree for agree, _ in results)
     print(f"{good} of {len(results)} within {LIMIT:.0e}; worst {max((worst for _, worst in results), default=0):.1e}")
     sys.exit(0 if good == len(results) else 1)

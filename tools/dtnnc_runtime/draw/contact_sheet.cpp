@@ -142,11 +142,12 @@ std::string name_of_class(const std::vector<std::string>& names, std::size_t lab
 }
 
 /// The label of the sample: its class, its classes, its values; nothing where every pixel has a
-/// label.
+/// label, or the sample a sequence of them.
 std::string label_of(const Sample& sample, const std::vector<std::string>& names,
                      const plan::Dataset& dataset) {
     const auto name = [&](std::size_t i) { return name_of_class(names, i); };
-    if (plan::are_integers(dataset.target().kind))
+    if (plan::has_sequences(dataset)) return "";
+    if (dataset.target().kind == plan::LabelKind::classes)
         return sample.target().integers.size() == 1 ? name(std::size_t(sample.target().integers[0]))
                                                     : "";
     std::string text;
